@@ -15,6 +15,8 @@ from upbeat.adapters.mcp_client import ServerLifetime as ServerLifetime
 from upbeat.adapters.system.environment import Environment, read_environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from upbeat.adapters.clients.history import SessionHistory
     from upbeat.adapters.code.index.manager import IndexManager
     from upbeat.adapters.mcp_client.provider import ServersProvider
@@ -82,6 +84,7 @@ def build_application(
     from upbeat.adapters.system.config.rules import RuleFiles
     from upbeat.adapters.system.config.workflows import LocalWorkflows
     from upbeat.adapters.system.tool_runner import CompositeProvider, ThreadRunner
+    from upbeat.adapters.system.workspace.evidence_files import LocalEvidenceSource
     from upbeat.adapters.system.workspace.handoffs import LocalHandoffs
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
     from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
@@ -92,11 +95,6 @@ def build_application(
     index_manager = build_index_manager(environment, can_build=is_long_lived)
     server_lifetime = server_lifetime or (ServerLifetime.SESSION if is_long_lived else ServerLifetime.NEVER)
     servers = ServersProvider(environment, server_lifetime, {client.cli_name: client.find_launch for client in CLIENTS})
-    guidance_folders = {
-        name: client.home(environment) / folder
-        for client in CLIENTS
-        for name, folder in client.guidance_folders.items()
-    }
     prompt_folders = [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)]
     provider = CompositeProvider(EmbeddedProvider(index_manager=index_manager), servers)
     workspace = LocalWorkspace(clock)
@@ -110,18 +108,37 @@ def build_application(
         workflow_loader=LocalWorkflows(environment),
         learned_habits=LocalLearnedHabits(environment.state_home),
         world=LocalWorldQueries(
-            transcripts, GuidanceFiles(environment, guidance_folders), workspace, environment, prompt_folders
+            transcripts,
+            GuidanceFiles(environment, _guidance_folders(environment)),
+            workspace,
+            environment,
+            prompt_folders,
         ),
         rule_loader=RuleFiles(environment),
         language=environment.language,
         client_traits={client.id: client.traits for client in CLIENTS},
         handoffs=LocalHandoffs(environment.state_home),
+        evidence=LocalEvidenceSource(environment),
         index=index_manager if is_long_lived else None,
     )
-    if is_long_lived:  # collect seldom, and not what is loaded by now
-        gc.freeze()
-        gc.set_threshold(YOUNG_THRESHOLD, OLDER_THRESHOLD, OLDER_THRESHOLD)
+    if is_long_lived:
+        _collect_seldom()
     return Application(environment, runtime, provider, servers, index_manager)
+
+
+def _guidance_folders(environment: Environment) -> dict[str, Path]:
+    """Return where each client keeps its guidance, by the name of the folder."""
+    return {
+        name: client.home(environment) / folder
+        for client in CLIENTS
+        for name, folder in client.guidance_folders.items()
+    }
+
+
+def _collect_seldom() -> None:
+    """Collect garbage seldom, and never what is loaded by now."""
+    gc.freeze()
+    gc.set_threshold(YOUNG_THRESHOLD, OLDER_THRESHOLD, OLDER_THRESHOLD)
 
 
 def build_index_manager(environment: Environment, *, can_build: bool = True) -> IndexManager:

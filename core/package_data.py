@@ -36,3 +36,11 @@ def load_rows(package: str, name: str) -> tuple[tuple[str, ...], ...]:
     """Return the rows of a tab-separated file; blank lines and lines that begin with ``#`` are comments."""
     lines = load_text(package, name).splitlines()
     return tuple(tuple(line.split("\t")) for line in lines if line.strip() and not line.startswith("#"))
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the content of a TOML document; empty if it is invalid."""
+    try:
+        return tomli.loads(text)
+    except (tomli.TOMLDecodeError, RecursionError):
+        return {}

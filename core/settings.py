@@ -71,6 +71,8 @@ class Settings:
     loop_max_minutes: int = 240
     loop_max_tokens: int = 5_000_000
     workflow_require_evidence: bool = True
+    evidence_tests: tuple[str, ...] = ()
+    evidence_scope: str = "any"
     journal_max_mb: int = 256
     journal_max_days: int = 90
     habits_enabled: bool = False
@@ -195,7 +197,7 @@ def _unknown_names(key: SettingKey, value: Any, names_of: NamesOf | None) -> lis
 
     Names of the user's own servers and tools are not checked: a server may be configured on another machine only.
     """
-    if names_of is None or not value or not isinstance(value, tuple):
+    if names_of is None or not value or not key.name.startswith(("policies.", "tools.")):
         return []
     known = names_of(key.name)
     checked = (name for name in value if key.name != "tools.disabled" or _OWN_TOOL.fullmatch(name))
@@ -224,8 +226,8 @@ def _is_looser(key: SettingKey, value: Any, current: Any) -> bool:
         return set(value) != set(current)  # disables a policy, or enables one that the user has not asked for
     if key.name == "repo_root":
         return value.startswith(("/", "~")) or ".." in value.split("/")
-    if key.name.startswith(("journal.", "index.")):
-        return bool(value != current)  # no project decides what is kept of all projects
+    if key.name.startswith(("journal.", "index.")) or key.name == "evidence.tests":
+        return bool(value != current)  # no project decides what is kept of all projects, or vouches for its own tests
     if key.choices:
         return key.choices.index(value) > key.choices.index(current)
     return bool(value < current if key.name == "workflow.require_evidence" else value > current)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from upbeat.adapters.system.config.workflows import BUILT_IN_FILE
 from upbeat.adapters.system.files.toml_file import read_toml
+from upbeat.core.package_data import load_toml
 from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow.registry import Agent, Registry, Stage, StageGroups, Workflow, mode_of_step, stage_of_step_key
 from upbeat.core.workflow.registry_file import TABLE_SCHEMAS, load_registry
@@ -131,8 +132,8 @@ without a terminal unless you pass `--force`.
 {"".join(_workflow(workflow, registry) for workflow in registry.workflows.values())}## Stages
 
 Before the first `DEV` of a workflow, `TEST` is in mode *spec* and specifies the behavior; after it, in mode *verify*.
-If a pass requires evidence, it counts only if upbeat has seen such a command succeed; mode spec requires none. upbeat does not
-check which tests ran: running some of them is enough.
+If a pass requires evidence, it counts only if upbeat has seen such a command succeed; mode spec requires none
+([what counts](#what-counts-as-evidence)).
 A review passes only if the calls of its own subagent, as the client reports them, show a part of the change before the verdict: what
 `git diff`, `git show` or `git log -p` printed, or a changed file that was read or searched (`Read`, `Grep`, `cat`, `sed -n`, …). A file
 is changed if it differs from the commit at the start of the workflow; in a workflow that begins with the review, any file of the
@@ -151,6 +152,39 @@ stage in a client without subagents.
 
 {_lines(f"- **{stage.key}**: {stage.text['en']} {stage.text['zh']}" for stage in registry.stages.values())}
 
+## What counts as evidence
+
+A command line is evidence that tests pass if all of this holds; `upbeat why` and one line to the agent say what does not:
+
+1. It calls a test runner of the table below, by itself or through a wrapper (`uv run`, `timeout`, `bash -c`, …), a task or a script of the
+   repository, which is read: {", ".join(_TASK_FILES)} and shell scripts. Or it is a command that your settings name, exactly as written.
+2. Exit code 0 of the whole line proves that this call succeeded: not after `| tail` without `set -o pipefail`, `|| true` or `; echo`, nor where a
+   recipe ignores failures. Kept exit codes count (`rc=$?; …; exit $rc`, `exit ${{PIPESTATUS[0]}}`). `upbeat exec -- COMMAND` reports an exit
+   code through a pipe; its last line is signed, and each is accepted once.
+3. It ran in the tested tree: not in another folder or worktree, nor on stashed files or another commit. In a container (`docker run`,
+   `docker compose run` and `exec`) it counts if this tree is mounted, and is shown as *in a container*.
+4. The line sets nothing that changes what runs (`PATH`, `PYTEST_ADDOPTS`, `MAKEFLAGS`, `LD_PRELOAD`, …), and no file of the tree takes the
+   place of the runner. Arguments are written out.
+5. The runner's own summary says that at least one test was executed and none failed. A runner marked † ends with another code than 0 if no
+   test ran, so that it also counts if the line redirects its output.
+
+| runner | called as | runs nothing with |
+|---|---|---|
+{_lines(_runner_rows())}
+
+A test program of the repository counts by its summary (unittest, TAP, GoogleTest and others): a compiled one in a build folder, or a test file
+that uses a test framework.
+
+A run of some of the tests counts, and is shown with its arguments in the final message and in `upbeat status --json`; with
+`evidence.scope = "all"` it does not. What upbeat cannot read, your settings can name:
+
+```toml
+[evidence]
+tests = ["./run_tests.sh", "kubectl exec deploy/shop -- pytest -q"]
+```
+
+In a project's file this needs `upbeat trust`, and so does the script that a command names, after each change.
+
 ## Agents
 
 | agent | stages | access | model | skills |
@@ -159,6 +193,29 @@ stage in a client without subagents.
 
 Access: {"; ".join(f"*{name}* {meaning}" for name, meaning in _ACCESS.items())}.
 """
+
+
+_TASK_FILES = (
+    *(
+        "`Makefile`",
+        "`package.json`",
+        "`justfile`",
+        "`Taskfile.yml`",
+        "`tox.ini`",
+        "`noxfile.py`",
+        "`tasks.py`",
+        "`composer.json`",
+    ),
+    *("`deno.json`", "`mise.toml`", "`pixi.toml`", "scripts in `pyproject.toml`", "aliases of Cargo"),
+)
+
+
+def _runner_rows() -> Iterator[str]:
+    for name, row in load_toml("upbeat.core.workflow.evidence", "test_runners.toml").items():
+        calls, idle = (
+            ", ".join(f"`{word}`" for word in words) for words in (row["calls"], row.get("idle", "").split())
+        )
+        yield f"| {name}{' †' if row.get('strict') else ''} | {calls} | {idle} |"
 
 
 def built_in() -> Registry:

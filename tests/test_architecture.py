@@ -16,8 +16,23 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 CORE_MAY_IMPORT = {
-    *("__future__", "base64", "binascii", "bisect", "collections", "contextlib", "dataclasses", "datetime", "difflib"),
-    *("enum", "functools", "hashlib", "itertools", "json", "math", "pkgutil", "posixpath", "re", "typing"),
+    *("__future__", "ast", "base64", "binascii", "bisect", "collections", "configparser", "contextlib", "dataclasses"),
+    *(
+        "datetime",
+        "difflib",
+        "enum",
+        "fnmatch",
+        "functools",
+        "hashlib",
+        "shlex",
+        "itertools",
+        "json",
+        "math",
+        "pkgutil",
+        "posixpath",
+        "re",
+        "typing",
+    ),
     *("unicodedata", "bracex", "pathspec", "pydantic", "re2", "tree_sitter", "tomli", "tree_sitter_bash", "wcwidth"),
     "yaml",
 }

@@ -14,6 +14,8 @@ import tomli
 from upbeat.core.contract import event as events
 from upbeat.core.contract.client import ClientTraits
 from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser, PrependPrompt
+from upbeat.core.engine.observe_run import observe_run
+from upbeat.core.settings import Settings
 from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow import registry_file
 from upbeat.core.workflow.decide.table import decide
@@ -108,6 +110,8 @@ class Play:
     def handle(self, event: events.Event, **changes: object) -> WorkflowDecision:
         """Decide on ``event`` and apply the facts."""
         self.at += 1
+        if isinstance(event, events.ToolFinished):
+            changes.setdefault("observed", observe_run(event, None, "/repo", None, Settings(), self.at))
         self.last = decide(event, self.state, self.inputs(**changes))
         self.facts += self.last.facts
         self.workspace_actions += self.last.workspace_actions
@@ -160,7 +164,8 @@ class Play:
         self.calls += 1
         call = events.Call(f"call-{self.calls}", "Bash", {"command": command})
         self.handle(events.ToolStarting(self.source, call, command))
-        self.handle(events.ToolFinished(self.source, call, "", command, exit_code))
+        output = "14 passed in 0.30s" if exit_code == 0 else ""
+        self.handle(events.ToolFinished(self.source, call, output, command, exit_code))
 
     def tests(self, message: str = PASS, exit_code: int = 0) -> None:
         """Let the tester run the tests and report."""

@@ -1,7 +1,8 @@
 """``upbeat exec -- COMMAND…``: run a command and report its exit code, even when the client hides it.
 
 The command keeps this process's terminal, pipes and signals. At its end upbeat prints one line on stderr for you, and
-as the last line of stdout `upbeat: exit 3`, for the hook that reads the output. Nothing is recorded here.
+as the last line of stdout `upbeat: exit 3 [SIGNATURE]`, for the hook that reads the output. The signature says that
+this command ended so, at this time; each is accepted once. Nothing is recorded here.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from types import FrameType
 
-from upbeat.core.workflow.verdict.evidence import EXIT_CODE_PREFIX
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.workspace.evidence_files import read_exec_key
+from upbeat.core.workflow.evidence.exec_mark import make_mark
 
 USAGE = "usage: upbeat exec [--] COMMAND [ARGUMENT…]"
 EXIT_NOT_FOUND = 127
@@ -38,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     code = _run_command(words)
     print(f"upbeat: {shlex.join(words)[:200]} exited with code {code}", file=sys.stderr, flush=True)
-    print(f"\n{EXIT_CODE_PREFIX}{code}", flush=True)
+    print("\n" + make_mark(read_exec_key(read_environment()), words, code, int(time.time())), flush=True)
     return code
 
 

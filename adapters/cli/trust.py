@@ -3,7 +3,8 @@
 Until you trust it, a project can only make settings and rules stricter. Its workflows and prompts
 (`.claude/commands`) do not count, and its rules for other programs (`.cursor/rules`, `.claude/rules`,
 `.opencode/rules`, `.github/instructions`) are not shown to agents: the author of a repository is not necessarily you.
-Its `.mcp.json` is part of the question if your settings take a server from it. Changing a file ends the trust in it.
+A script that `evidence.tests` names does not count as a run of the tests. Its `.mcp.json` is part of the question if
+your settings take a server from it. Changing a file ends the trust in it.
 
 The command prints each file and what it would do, and then asks. Without a terminal it trusts nothing unless you pass
 `--yes`. `--list` shows everything you trust on this machine; `--revoke` ends the trust in this project.
@@ -34,6 +35,7 @@ from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files.bounded_read import read_content
 from upbeat.adapters.system.files.toml_file import MAX_BYTES
 from upbeat.adapters.system.terminal import are_terminals
+from upbeat.core.engine.observe_run import named_scripts
 from upbeat.core.errors import ToolFailure
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.settings import KEYS
@@ -45,6 +47,7 @@ RULE_CONSEQUENCE = "decides like one of your own rules, and shows its text to yo
 GUIDANCE_CONSEQUENCE = "is added to the model's context when a matching file is touched"
 PROMPT_CONSEQUENCE = "is added to the model's context when you type its name after a slash"
 WORKFLOWS_CONSEQUENCE = "adds workflows and agents that count like your own"
+SCRIPT_CONSEQUENCE = "counts as a run of the tests when it exits with 0 (evidence.tests)"
 NO_CONSEQUENCE = "changes nothing: its settings are already in effect"
 
 
@@ -106,6 +109,7 @@ def _trust_requests(root: str, environment: Environment) -> Iterator[TrustReques
     files: list[_TrustableFile] = [
         (project_file(root)[0], MAX_BYTES, lambda _: _settings_consequences(root, environment)),
         (project_workflow_file(root), MAX_BYTES, lambda _: [WORKFLOWS_CONSEQUENCE]),
+        *((path, MAX_BYTES, lambda _: [SCRIPT_CONSEQUENCE]) for path in _evidence_scripts(root, environment)),
         *_servers_files(root, load_user_settings(environment).servers),
         *((file.path, MAX_RULE_BYTES, lambda _: [RULE_CONSEQUENCE]) for file in rules.files if not file.is_user_owned),
         *((file.path, MAX_RULE_BYTES, lambda _: [GUIDANCE_CONSEQUENCE]) for file in guidance_files(root)),
@@ -130,6 +134,13 @@ def _settings_consequences(root: str, environment: Environment) -> list[str]:
         for name, old, new in values
         if old != new
     ] or [NO_CONSEQUENCE]
+
+
+def _evidence_scripts(root: str, environment: Environment) -> list[Path]:
+    """Return the scripts of the project that the settings name as runs of its tests."""
+    settings = load_settings(root, environment, assume_trusted=True).settings
+    named = dict.fromkeys(path for line in settings.evidence_tests for path in named_scripts(tuple(line.split())))
+    return [Path(root, path) for path in named if os.path.isfile(os.path.join(root, path))]
 
 
 def _servers_files(root: str, servers: Sequence[ServerConfig]) -> Iterator[_TrustableFile]:

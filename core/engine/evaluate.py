@@ -15,6 +15,7 @@ from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
 from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
+from upbeat.core.engine.observe_run import observe_run
 from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.ports import RepoContext, Transaction
 from upbeat.core.policies import POLICIES
@@ -31,6 +32,7 @@ from upbeat.core.workflow.decide.features import find_new_feature
 from upbeat.core.workflow.decide.loop import ends_in_question
 from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
 from upbeat.core.workflow.decision import LoopLimits, WorkflowInputs
+from upbeat.core.workflow.evidence.judgement import NO_RUN
 from upbeat.core.workflow.facts import ContextInjected, Fact, PolicyNotesSaved
 from upbeat.core.workflow.registry import Registry
 from upbeat.core.workflow.state import SessionState, StepStatus
@@ -80,6 +82,11 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
     exit_code, agent_id = None, ""
     if call and RequiredInput.EXIT_CODE in wanted:
         exit_code = runtime.transcripts.exit_codes(event.source, frozenset({call.id})).get(call.id)
+    observed = None
+    if isinstance(event, events.ToolFinished) and RequiredInput.TEST_RUN in wanted:
+        observed = observe_run(event, exit_code, state.root or root, runtime.evidence, settings, now.timestamp())
+        if not observed.is_check:
+            wanted -= {RequiredInput.TREE_DIGEST}
     if call and RequiredInput.AGENT_ID in wanted:
         agent_id = runtime.transcripts.agent_id_of(event.source, call.id)
     return WorkflowInputs(
@@ -93,6 +100,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         tasks=None if text is None else TasksFile.parse(text),
         tokens=runtime.transcripts.total_tokens(event.source) if RequiredInput.TOKENS in wanted else None,
         exit_code=exit_code,
+        observed=observed or NO_RUN,
         agent_id=agent_id,
         features_in_progress=features,
         features_in_backlog=runtime.workspace.features_in_backlog(root) if RequiredInput.FEATURES in wanted else (),

@@ -84,6 +84,8 @@ class Runtime:
     client_traits: Mapping[str, ClientTraits] = field(default_factory=dict)
     """By client name; a client that is missing has the traits of ``UNKNOWN_CLIENT``."""
     handoffs: ports.HandoffFiles | None = None
+    evidence: ports.EvidenceSource | None = None
+    """None where no commands are judged."""
     index: ports.CodeIndex | None = None
     """None in a process for one turn, which would not keep it."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from upbeat.core.policy.definition import SideEffect
     from upbeat.core.policy.queries import ContextUsage, Query
     from upbeat.core.rules.ruleset import RuleSet
+    from upbeat.core.workflow.evidence.runner_calls import ProjectFiles
     from upbeat.core.workflow.registry import Registry
     from upbeat.core.workflow.state import PeerSession, SessionState
 
@@ -181,6 +182,19 @@ class HandoffFiles(Protocol):
 
     def store(self, run_id: str, name: str, text: str, *, is_more: bool) -> None:
         """Store ``text``, redacted, in the file ``name`` of a run, or append it."""
+
+
+class EvidenceSource(Protocol):
+    """What a run of tests is judged by. Never raises."""
+
+    def files(self, root: str) -> ProjectFiles:
+        """Return the files of the repository at ``root`` (real, absolute)."""
+
+    def is_trusted(self, root: str, path: str) -> bool:
+        """Return whether the user trusts the file ``path`` of the repository as it is now."""
+
+    def exec_key(self) -> str:
+        """Return the key that ``upbeat exec`` signs with; empty if it cannot be read."""
 
 
 class WorkflowLoader(Protocol):

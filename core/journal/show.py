@@ -166,7 +166,11 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, A
                 "kind": each.kind,
                 "command": each.command,
                 "exit_code": each.exit_code,
-                "is_exit_code_hidden": each.is_hidden,
+                "is_exit_code_hidden": each.is_hidden and not each.refusal,
+                "refusal": each.refusal,
+                "refusal_detail": each.refusal_detail,
+                "scope": each.scope,
+                "place": each.place,
                 "at": _format_seconds(each.observed_at),
             }
             for each in evidence

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from upbeat.core.package_data import load_toml
 
@@ -19,6 +20,8 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 
 _OPTIONS: Mapping[str, Mapping[str, str]] = load_toml(__package__, "wrappers.toml")
+_FOLDER_OPTIONS = frozenset({"-C", "--chdir", "--directory", "--cwd"})
+"""Options of wrappers that name the folder to run in."""
 _WRAPPERS, _SUBCOMMANDS, _RUNNER_OPTIONS = (_OPTIONS[table] for table in ("wrappers", "subcommands", "runners"))
 
 
@@ -45,6 +48,32 @@ def split_wrappers(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ..
     return (), tuple(wrappers)
 
 
+@dataclass(frozen=True, slots=True)
+class PeeledCommand:
+    """The command inside one wrapper, the variables that the wrapper sets for it, and the folder if it changes that."""
+
+    words: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: str = ""
+
+
+def peel_wrapper(words: Sequence[str]) -> PeeledCommand | None:
+    """Return the command that ``words`` wrap, if the outermost program is a wrapper."""
+    plain = [words[0].rpartition("/")[2] or words[0], *words[1:]]
+    inner = _wrapped_command(plain)
+    if inner is None:
+        return None
+    options = plain[1 : len(plain) - len(inner)]
+    folder = next((value for flag, value in pairwise([*options, ""]) if flag in _FOLDER_OPTIONS), "")
+    folder = next((word.partition("=")[2] for word in options if word.partition("=")[0] in _FOLDER_OPTIONS
+                   and "=" in word), folder)  # fmt: skip
+    env: dict[str, str] = {}
+    while inner and ASSIGNMENT.match(inner[0]):
+        name, _, value = inner.pop(0).partition("=")
+        env[name] = value
+    return PeeledCommand(tuple(inner), tuple(env.items()), folder)
+
+
 def _wrapped_command(words: list[str]) -> list[str] | None:
     """Return the command that ``words`` wrap; None if they wrap none."""
     program, second = words[0], words[1] if len(words) > 1 else ""
@@ -54,6 +83,9 @@ def _wrapped_command(words: list[str]) -> list[str] | None:
         return words[3:]
     if (subcommand := f"{program} {second}") in _SUBCOMMANDS:
         return skip_options(words[2:], _SUBCOMMANDS[subcommand])
+    if program == "nix" and second in ("develop", "shell", "run"):
+        at = next((at for at, word in enumerate(words) if word in ("-c", "--command")), len(words))
+        return words[at + 1 :] or None
     if program == "command" and second in ("-v", "-V"):
         return None
     if program in _WRAPPERS and len(words) > 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect, Explanation
 from upbeat.core.messages.catalogue import Messages, load_messages
+from upbeat.core.workflow.evidence.judgement import NO_RUN, ObservedRun
 from upbeat.core.workflow.facts import Fact
 from upbeat.core.workflow.registry import SPEC_MODE, Registry
 
@@ -64,6 +65,8 @@ class WorkflowInputs:
     """The files changed since the run began, relative to the repository; None if unknown."""
     handoff_folder: str = ""
     """Where whole handoffs are stored (absolute); empty if they are not."""
+    observed: ObservedRun = NO_RUN
+    """What the command that just ran is worth as evidence."""
     can_inject: bool = True
     """Context reaches the model at this event; not so for a program that reports events after they happened."""
 

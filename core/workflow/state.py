@@ -228,7 +228,8 @@ class LoopState:
 class Evidence:
     """A command that really ran on the files with this digest.
 
-    ``exit_code`` is None if unknown; ``is_hidden``: because something on its command line hides it.
+    ``exit_code`` is None if unknown; ``is_hidden``: the command proves nothing, because its line hides the exit code or
+    for the reason ``refusal`` (a key of the messages), of which ``refusal_detail`` is the subject.
     """
 
     kind: str
@@ -238,6 +239,14 @@ class Evidence:
     call_id: str = ""
     observed_at: float = 0.0
     is_hidden: bool = False
+    refusal: str = ""
+    refusal_detail: str = ""
+    scope: str = ""
+    """The arguments that select some of the tests; empty if all ran."""
+    place: str = ""
+    """``container`` if it ran in one."""
+    mark: str = ""
+    """The signature of ``upbeat exec``, which is accepted once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ from upbeat.core.workflow.state import (
     WorkflowRun,
     self_declared_steps,
 )
-from upbeat.core.workflow.verdict.evidence import check_evidence
+from upbeat.core.workflow.verdict.evidence import TESTS, check_evidence
 from upbeat.core.workflow.verdict.reading import CHANGES
 
 _TRAILING_CHARS = " \t\r\"'”’)）]」』*_`"
@@ -92,20 +92,22 @@ def _decide_turn_end(
         return WorkflowDecision(explanations=(make_explanation("loop", "allow_end", "disabled by loop.enabled"),))
     problem = _completion_problem(state, run, inputs) if is_finished(run) else ""
     if is_finished(run) and not problem:
-        return _complete_run(run, inputs)
+        return _complete_run(state, run, inputs)
     for check in _TURN_END_CHECKS:
         if decision := check(event, state, run, inputs):
             return decision
     return _continue_turn(state, run, inputs, problem, notes)
 
 
-def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
+def _complete_run(state: SessionState, run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
     messages = inputs.messages
     text: str = messages["workflow_complete"].format(workflow=run.workflow, progress=format_progress(run))
     if unfinished := format_unfinished_steps(run):
         text += " " + messages["unfinished_steps"].format(steps=unfinished)
     if claimed := self_declared_steps(run):
         text += " " + messages["self_declared"].format(steps=format_step_keys(claimed))
+    if note := check_evidence(TESTS, state.evidence, inputs.tree_digest, inputs.language).note:
+        text += " " + messages["tests_note"].format(note=note)
     if following := offer_next_feature(run, inputs):
         text += " " + following
     return WorkflowDecision(

@@ -47,8 +47,8 @@ from upbeat.core.workflow.facts import (
 )
 from upbeat.core.workflow.handoff import handoff_path
 from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_prompt, render_turn_prompt
-from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, SessionState
-from upbeat.core.workflow.verdict.evidence import extract_evidence
+from upbeat.core.workflow.state import LoopState, RunStatus, SessionState
+from upbeat.core.workflow.verdict.observed import evidence_of, refusal_note
 
 MAX_GOAL_CHARS = 2000
 HANDOVER_OFFER_SECONDS = 86400.0
@@ -281,14 +281,13 @@ def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowI
     reading = WorkflowDecision(record_reading(event, state, inputs))
     if any(run.call_id == event.call.id and run.exit_code is not None for run in state.evidence):
         return reading  # reported twice, and the files may have changed in between
-    exit_code = inputs.exit_code if event.exit_code is None else event.exit_code
-    kind, code, is_hidden = extract_evidence(event.command, exit_code, event.output)
-    if not kind:
+    evidence = evidence_of(event, state, inputs)
+    if evidence is None:
         return reading
-    evidence = Evidence(kind, event.command[:400], inputs.tree_digest, code, event.call.id, inputs.now, is_hidden)
-    reason = f"{kind}: exit code {'hidden by the command line' if is_hidden else code}"
-    why = make_explanation("evidence", "recorded", reason, command=evidence.command, tree=inputs.tree_digest[:12])
-    return reading + WorkflowDecision((CommandRan(evidence),), explanations=(why,))
+    reason = f"{evidence.kind}: {evidence.refusal or f'exit code {evidence.exit_code}'}"
+    why = make_explanation("evidence", "recorded", reason, command=evidence.command, tree=inputs.tree_digest[:12],
+                           refused_for=evidence.refusal_detail, scope=evidence.scope, place=evidence.place)  # fmt: skip
+    return reading + WorkflowDecision((CommandRan(evidence),), refusal_note(evidence, state, inputs), (why,))
 
 
 def on_asking_user(_event: UserQuestionRequested, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:

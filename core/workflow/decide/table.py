@@ -14,7 +14,7 @@ from upbeat.core.workflow.decide.next_step import tell_next_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import FeatureAssigned, apply_facts
 from upbeat.core.workflow.state import SessionState
-from upbeat.core.workflow.verdict.evidence import can_be_evidence
+from upbeat.core.workflow.verdict.evidence import may_be_check
 
 EventHandler = Callable[[Any, SessionState, WorkflowInputs], WorkflowDecision]
 
@@ -60,6 +60,7 @@ class RequiredInput(StrEnum):
     TASKS = "tasks"
     TOKENS = "tokens"
     EXIT_CODE = "exit_code"
+    TEST_RUN = "test_run"
     AGENT_ID = "agent_id"
     PEER_SESSIONS = "peer_sessions"
     FEATURES = "features"
@@ -102,8 +103,10 @@ def required_inputs(event: events.Event, state: SessionState) -> frozenset[Requi
             needed = {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES, RequiredInput.TASKS}
             if isinstance(event, events.WorkflowCommanded) or parse_workflow_command(event.prompt):
                 needed.add(RequiredInput.BASE_COMMIT)
-        case events.ToolFinished() if is_running and can_be_evidence(event.command):
-            needed = {RequiredInput.TREE_DIGEST} | ({RequiredInput.EXIT_CODE} if event.exit_code is None else set())
+        case events.ToolFinished() if is_running and may_be_check(event.command):
+            needed = {RequiredInput.TREE_DIGEST, RequiredInput.TEST_RUN}
+            needed |= {RequiredInput.EXIT_CODE} if event.exit_code is None else set()
+            needed |= {RequiredInput.TASKS} if state.run and state.run.has_untold_result else set()
         case events.ToolFinished() if state.run and state.run.has_untold_result:
             needed = {RequiredInput.TASKS}
         case events.SubagentRequested() if is_running:

@@ -22,7 +22,9 @@ from typing import Any
 
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.package_data import load_toml
-from upbeat.core.shell import prove_success, unwrap
+from upbeat.core.sanitize.text import sanitize_inline
+from upbeat.core.shell import unwrap
+from upbeat.core.shell.execute import execute
 from upbeat.core.shell.wrappers import ASSIGNMENT
 from upbeat.core.workflow.state import Evidence
 
@@ -36,9 +38,7 @@ CHECK_KINDS = (TESTS, BUILD, TYPES, LINT)
 _GO_RUN_NOTHING = re.compile(r"-(?:test\.)?run[= ]['\"]?\^?\$['\"]?(?: |$)")
 
 MAX_COMMAND_CHARS = 80
-EXIT_CODE_PREFIX = "upbeat: exit "
-"""The beginning of the last line that ``upbeat exec`` prints, for clients that do not report exit codes."""
-_EXIT_CODE_LINE = re.compile(rf"^{EXIT_CODE_PREFIX}(\d{{1,3}})[ \t\r]*$", re.MULTILINE)
+_MAYBE_TESTS = re.compile(r"(?i)test|spec|check|verify|\bci\b|e2e|\bunit|\.sh\b|\bupbeat\b")
 
 
 class EvidenceStatus(StrEnum):
@@ -53,6 +53,8 @@ class EvidenceStatus(StrEnum):
     EXIT_CODE_UNKNOWN = "exit_code_unknown"
     EXIT_CODE_HIDDEN = "exit_code_hidden"
     """It ran, and its command line hides the exit code, as in ``pytest | tail``."""
+    REFUSED = "refused"
+    """It ran, and does not count for another reason."""
 
 
 PROVEN_STATUSES = (EvidenceStatus.VERIFIED, EvidenceStatus.UNCHECKED)
@@ -62,13 +64,14 @@ PROVEN_STATUSES = (EvidenceStatus.VERIFIED, EvidenceStatus.UNCHECKED)
 class CommandChecks:
     """The checks that a command line runs.
 
-    ``proven_kind`` is proven by exit code 0; ``masked_kind`` runs but is not proven by the exit code;
-    ``recorded_kind`` runs through ``upbeat exec``, which prints the exit code.
+    ``proven_kind`` is proven by exit code 0; ``masked_kind`` runs but is not proven by the exit code.
     """
 
     proven_kind: str = ""
     masked_kind: str = ""
-    recorded_kind: str = ""
+
+
+NO_CHECKS = CommandChecks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,47 +81,26 @@ class EvidenceResult:
     is_proven: bool
     reason: str
     status: EvidenceStatus
+    note: str = ""
+    """What is special about the run that proves it (``describe_run``)."""
 
 
 def inspect_command(command: str) -> CommandChecks:
     """Return the checks that ``command``, one shell command line, runs."""
     if not mentions_runner(command):
         return CommandChecks()
-    line = prove_success(command)
-    both = (*line.proven, *line.unproven)
-    recorded = [words for words in both if ("upbeat", "exec") in pairwise(word.rpartition("/")[2] for word in words)]
+    execution = execute(command)
+    masked = [one for one in execution.invocations if one in execution.masked or one not in execution.proven]
+    groups = [one for one in execution.proven if one not in execution.masked], masked
     kinds = (
-        first_kind(classify_program(unwrap(words)) for words in group)
-        for group in (line.proven, line.unproven, recorded)
+        first_kind(kind for one in group if (kind := classify_program(unwrap(one.words))) != TESTS) for group in groups
     )
     return CommandChecks(*kinds)
 
 
-def can_be_evidence(command: str) -> bool:
-    """Return whether the exit code of ``command`` can prove anything."""
-    checks = inspect_command(command)
-    return bool(checks.proven_kind or checks.recorded_kind)
-
-
-def parse_exit_code(output: str) -> int | None:
-    """Return the exit code that ``upbeat exec`` printed at the end of ``output``; None if there is none."""
-    codes = _EXIT_CODE_LINE.findall(output[-2000:])
-    return int(codes[-1]) if codes and int(codes[-1]) < 256 else None
-
-
-def extract_evidence(command: str, exit_code: int | None, output: str = "") -> tuple[str, int | None, bool]:
-    """Return the kind of check that a finished command ran, its exit code, and whether the command line hides that.
-
-    The kind is empty for a command that is no check. The line that ``upbeat exec`` prints is used if the client does
-    not report the exit code or the command hides it.
-    """
-    checks = inspect_command(command)
-    printed = parse_exit_code(output) if checks.recorded_kind else None
-    if checks.proven_kind:
-        return checks.proven_kind, printed if exit_code is None else exit_code, False
-    if printed is not None:
-        return checks.recorded_kind, printed, False
-    return checks.masked_kind, None, bool(checks.masked_kind)
+def may_be_check(command: str) -> bool:
+    """Return whether ``command`` may run a check, also one that is only evidence by the project's settings. Fast."""
+    return mentions_runner(command) or _MAYBE_TESTS.search(command) is not None
 
 
 def check_evidence(kind: str, evidence: tuple[Evidence, ...], tree_digest: str, language: str = "en") -> EvidenceResult:
@@ -130,7 +112,7 @@ def check_evidence(kind: str, evidence: tuple[Evidence, ...], tree_digest: str, 
     latest = next((run for run in runs if not run.is_hidden), None)
     status = _evidence_status(latest, tree_digest)
     if status not in PROVEN_STATUSES and runs and runs[0].is_hidden:
-        latest, status = runs[0], EvidenceStatus.EXIT_CODE_HIDDEN
+        latest, status = runs[0], EvidenceStatus.REFUSED if runs[0].refusal else EvidenceStatus.EXIT_CODE_HIDDEN
     messages = load_messages("workflow", language)
     kinds = messages.group("check_kinds")
     command = " ".join(latest.command.split()) if latest else ""
@@ -138,8 +120,23 @@ def check_evidence(kind: str, evidence: tuple[Evidence, ...], tree_digest: str, 
         kind=kinds.get(kind, kind),
         command=command if len(command) <= MAX_COMMAND_CHARS else command[: MAX_COMMAND_CHARS - 1] + "…",
         code="" if latest is None or latest.exit_code is None else str(latest.exit_code),
+        refusal=format_refusal(latest.refusal, latest.refusal_detail, language) if latest and latest.refusal else "",
     )
-    return EvidenceResult(status in PROVEN_STATUSES, reason, status)
+    is_proven = status in PROVEN_STATUSES
+    return EvidenceResult(is_proven, reason, status, describe_run(latest, language) if latest and is_proven else "")
+
+
+def format_refusal(refusal: str, detail: str, language: str = "en") -> str:
+    """Return why a run is no evidence, and what would count."""
+    text: str = load_messages("workflow", language).group("refusals")[refusal]
+    return text.format(detail=sanitize_inline(detail, MAX_COMMAND_CHARS))
+
+
+def describe_run(run: Evidence, language: str = "en") -> str:
+    """Return what is special about a run that is evidence: only some tests, in a container; empty if nothing is."""
+    notes = load_messages("workflow", language).group("evidence_notes")
+    parts = [notes["subset"].format(scope=sanitize_inline(run.scope, MAX_COMMAND_CHARS))] if run.scope else []
+    return ", ".join([*parts, *([notes["container"]] if run.place else [])])
 
 
 def _evidence_status(latest: Evidence | None, tree_digest: str) -> EvidenceStatus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,13 +12,30 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.core.workflow.verdict.evidence import parse_exit_code
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.workspace.evidence_files import read_exec_key
+from upbeat.core.workflow.evidence.exec_mark import read_mark
 
 UPBEAT = [sys.executable, "-m", "upbeat", "exec"]
 
 
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 def upbeat_run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([*UPBEAT, *words], input=text, capture_output=True, text=True, check=False)
+
+
+def recorded_code(output: str, *words: str) -> int | None:
+    """Return the exit code that the hook reads for ``words``."""
+    found = read_mark(read_exec_key(read_environment()), words, output, time.time())
+    return found[0] if found else None
+
+
+def without_mark(output: str) -> str:
+    return re.sub(r" \[\d+-[0-9a-f]{32}\]\n$", "\n", output)
 
 
 @pytest.mark.parametrize("code", [0, 3, 255])
@@ -25,14 +43,16 @@ def test_exit_code_is_the_commands(code: int) -> None:
     """The exit code is the command's, and so are stdout and stderr, with one line at the end of each."""
     done = upbeat_run("--", "sh", "-c", f"echo out; echo err >&2; exit {code}")
 
-    assert (code, f"out\n\nupbeat: exit {code}\n") == (done.returncode, done.stdout)
+    assert (code, f"out\n\nupbeat: exit {code}\n") == (done.returncode, without_mark(done.stdout))
     assert f"err\nupbeat: sh -c 'echo out; echo err >&2; exit {code}' exited with code {code}\n" == done.stderr
-    assert code == parse_exit_code(done.stdout)
+    assert code == recorded_code(done.stdout, "sh", "-c", f"echo out; echo err >&2; exit {code}")
 
 
 def test_output_without_an_end_of_line() -> None:
     """The line for the hook is a line of its own, whatever the command printed last."""
-    assert 1 == parse_exit_code(upbeat_run("sh", "-c", "printf abc; exit 1").stdout)
+    words = ("sh", "-c", "printf abc; exit 1")
+
+    assert 1 == recorded_code(upbeat_run(*words).stdout, *words)
 
 
 def test_exit_code_survives_a_pipe() -> None:
@@ -40,12 +60,12 @@ def test_exit_code_survives_a_pipe() -> None:
     line = f"{' '.join(UPBEAT)} -- sh -c 'echo out; exit 4' 2>/dev/null | tail -3"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
 
-    assert (0, 4) == (done.returncode, parse_exit_code(done.stdout))
+    assert (0, 4) == (done.returncode, recorded_code(done.stdout, "sh", "-c", "echo out; exit 4"))
 
 
 def test_stdin_is_the_commands() -> None:
     """What comes in goes to the command; options after the command are its own."""
-    assert "hello\n\nupbeat: exit 0\n" == upbeat_run("cat", "-u", text="hello\n").stdout
+    assert "hello\n\nupbeat: exit 0\n" == without_mark(upbeat_run("cat", "-u", text="hello\n").stdout)
 
 
 def test_command_that_is_not_there(tmp_path: Path) -> None:
@@ -54,9 +74,9 @@ def test_command_that_is_not_there(tmp_path: Path) -> None:
     missing = upbeat_run("--", "no-such-command-here")
     plain = upbeat_run(str(tmp_path / "plain"))
 
-    assert (127, 127) == (missing.returncode, parse_exit_code(missing.stdout))
+    assert (127, 127) == (missing.returncode, recorded_code(missing.stdout, "no-such-command-here"))
     assert "upbeat: command 'no-such-command-here' not found on PATH" in missing.stderr
-    assert (126, 126) == (plain.returncode, parse_exit_code(plain.stdout))
+    assert (126, 126) == (plain.returncode, recorded_code(plain.stdout, str(tmp_path / "plain")))
 
 
 def test_usage() -> None:
@@ -82,7 +102,7 @@ def test_signals_pass_through(number: signal.Signals, tmp_path: Path) -> None:
         finally:
             process.kill()
 
-        assert (9, "caught\n\nupbeat: exit 9\n") == (process.returncode, rest)
+        assert (9, "caught\n\nupbeat: exit 9\n") == (process.returncode, without_mark(rest))
 
 
 def test_a_command_that_is_killed() -> None:

@@ -48,6 +48,16 @@ def test_what_it_would_do(repo: Path) -> None:
     ] == powers(trust(repo))
 
 
+def test_a_script_that_runs_the_tests(repo: Path) -> None:
+    """The settings' own test commands are shown, and so are the scripts that they name."""
+    write(repo, {".upbeat/auto-tools.toml": "[evidence]\ntests = ['./run.sh --all', 'make qa']\n", "run.sh": "pytest"})
+
+    assert [
+        ".upbeat/auto-tools.toml sets evidence.tests = ['./run.sh --all', 'make qa'] (without trust: [])",
+        "run.sh counts as a run of the tests when it exits with 0 (evidence.tests)",
+    ] == powers(trust(repo))
+
+
 @pytest.mark.parametrize(("answer", "code", "is_trusted"), [("", 1, False), ("n", 1, False), ("y", 0, True)])
 def test_a_terminal_is_asked(repo: Path, answer: str, code: int, is_trusted: bool) -> None:
     """Without a yes nothing is trusted; the content and its powers were shown before."""

@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.shell import SuccessProof, prove_success
-from upbeat.core.workflow.verdict.evidence import inspect_command
+from upbeat.core.shell.execute import execute
 
 PIECES = (
     *("pytest", "pytest", "true", "false", ":", "cd /", "exit 0", "exit 3", "set -e", "set +e", "set -o pipefail"),
     *("set +o pipefail", "bash -c 'pytest'", "bash -c 'pytest | cat'", "bash -o pipefail -c 'pytest | cat'", "cat"),
     *("env A=1 pytest", "out=$(pytest)", "A=1", "timeout 5 pytest", "if pytest; then :; fi", "eval pytest"),
+    *("pytest; rc=$?", "exit $rc", "pytest || exit 1", "if ! pytest; then exit 2; fi", "[ $? -eq 0 ]"),
+    *("for i in 1 2; do pytest || exit 1; done", "for i in 1 2; do pytest; done", "exit ${PIPESTATUS[0]}"),
+    *("while ! pytest; do break; done", "f() { pytest; }; f", "case a in a) pytest;; esac", "out=$(pytest) && :"),
 )
 JOINTS = [" && ", " || ", "; ", " | ", " |& ", "\n", " & "]
 OPENED = [("(", ")"), ("{ ", "; }"), ("! ", ""), ("time ", ""), ("", " > /dev/null"), ("", " 2>&1"), ("", "")]
@@ -61,7 +64,9 @@ def run_in_bash(line: str, runners: Path, code: int) -> tuple[int, bool]:
 @given(lines())
 def test_a_failed_test_run_is_no_evidence(runners: Path, line: str) -> None:
     """When a line is taken as evidence, its exit code is 0 only if the tests ran and succeeded."""
-    if inspect_command(line).proven_kind == "tests":
+    execution = execute(line)
+    runs = [one for one in execution.invocations if one.words[:1] == ("pytest",)]
+    if runs and any(one in execution.proven for one in runs) and not any(one in execution.masked for one in runs):
         failed, _ = run_in_bash(line, runners, 1)
         passed, ran = run_in_bash(line, runners, 0)
 

@@ -235,7 +235,8 @@ def test_a_failed_turn_is_counted_and_not_repeated(tmp_path: Path) -> None:
 def test_a_recorded_command_is_evidence(tmp_path: Path) -> None:
     """The evidence has the exit code, the state of the files, and the call id that hooks get."""
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["/bin/bash", "-lc", "pytest -q"], 0).replace("5000", at_now()))]
-    seen = CommandFinished("item_3", "/bin/bash -lc 'pytest -q'", "1 passed", 0)
+    lines = [(thread, line.replace("hi", "1 passed in 0.01s")) for thread, line in lines]
+    seen = CommandFinished("item_3", "/bin/bash -lc 'pytest -q'", "1 passed in 0.01s", 0)
     scene = make_scene(tmp_path, turn(Message("Well?")), turn(seen, Message("Well?")), files=[[], lines])
     scene.says(START)
     scene.says("implement it")

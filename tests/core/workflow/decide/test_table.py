@@ -52,9 +52,12 @@ def test_an_event_without_a_handler_decides_nothing() -> None:
         ),
         (
             events.ToolFinished(HERE, CALL, "", "pytest -q"),
-            {table.RequiredInput.TREE_DIGEST, table.RequiredInput.EXIT_CODE},
+            {table.RequiredInput.TREE_DIGEST, table.RequiredInput.EXIT_CODE, table.RequiredInput.TEST_RUN},
         ),
-        (events.ToolFinished(HERE, CALL, "", "pytest -q", 0), {table.RequiredInput.TREE_DIGEST}),
+        (
+            events.ToolFinished(HERE, CALL, "", "./run_tests.sh", 0),
+            {table.RequiredInput.TREE_DIGEST, table.RequiredInput.TEST_RUN},
+        ),
         (events.ToolFinished(HERE, CALL, "", "ls"), set()),
         (
             events.PromptSubmitted(HERE, "[workflow:quick] hi"),
