@@ -13,7 +13,7 @@ from upbeat.adapters.code.query.search import search_code
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = ROOT / "benchmarks/localization/questions/own.jsonl"
-LEAST_ANSWERED = 12
+LEAST_ANSWERED = 17
 """Of 32; the goal is 29. It may only rise."""
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(180)]

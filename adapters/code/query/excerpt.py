@@ -21,7 +21,7 @@ from upbeat.adapters.code.query.terms import joined_key, terms_in
 from upbeat.core.contract.finding import MIN_OPTIONAL_SCORE, Excerpt, Finding
 
 MAX_WHOLE_LINES = 200
-"""Longest definition that is shown completely."""
+"""Longest definition that is shown completely, if it has no more than ``MAX_CHARS``."""
 
 WINDOW_LINES = 20
 """Lines that are shown of a longer definition, and of code outside all definitions."""
@@ -152,7 +152,7 @@ def _passage(
     else:
         hit_lines = [line for line, _ in hits.line_terms] or [lines[0] for lines in named_lines] or head_lines
         first, last = min(hit_lines), max(hit_lines)
-    is_whole = definition is not None and last - first < MAX_WHOLE_LINES
+    is_whole = definition is not None and last - first < MAX_WHOLE_LINES and _has_room(file, first, last)
     is_named = bool(named_lines) or hits.position in file.named_positions
     if is_whole:
         start, end = first, _extended_end(file, hits.position, first, last) if is_named else last
@@ -173,6 +173,11 @@ def _passage(
     value = NAMED_VALUE * file.score if is_named else max(round(value, 6), MIN_OPTIONAL_SCORE)
     symbol = definition.symbol if definition else ""
     return _Passage(file_index, hits, symbol, (first, last), share, start, end, text, value)
+
+
+def _has_room(file: RankedFile, first: int, last: int) -> bool:
+    """Return whether the lines ``first``..``last`` are short enough to be shown together."""
+    return sum(min(len(line), MAX_LINE_CHARS) + 1 for line in file.features.text_lines[first - 1 : last]) <= MAX_CHARS
 
 
 def _extended_end(file: RankedFile, position: int, first: int, last: int) -> int:

@@ -141,3 +141,15 @@ def test_lines_outside_of_definitions_rank_late() -> None:
 def test_a_file_without_hits_has_no_definitions() -> None:
     """A query without a word of the file has no definitions in it."""
     assert [] == ranked("zebra crossing")
+
+
+def test_a_definition_without_room_is_shown_in_part() -> None:
+    """Of a function whose lines are too long to be shown together, the lines with the words of the query are."""
+    body = "".join(f"    x{number} = {'1 + ' * 30}1\n" for number in range(120))
+    text = f"def total_price(cart):\n{body}    return cart.discount\n"
+    search_query, files, corpus = extract("where is the total price discount of a cart?", {"shop.py": text})
+
+    (finding,) = excerpt.build_findings([RankedFile(file, 1.0, 0.0) for file in files], search_query, corpus)
+
+    assert (1, 122) == finding.whole
+    assert "return cart.discount" in finding.text or "def total_price" in finding.text
