@@ -19,9 +19,11 @@ def normalize(text: str) -> str:
     if text.isascii():
         return text.lower()
     table: dict[int, str] = {}
-    for char in {char for char in text if not char.isascii()}:
+    for char in [char for char in set(text) if not char.isascii()]:
         letters = [part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part)]
         plain = letters[0].lower() if len(letters) == 1 else char
         plain = plain if len(plain) == 1 and (not plain.isspace() or char.isspace()) else char
-        table[ord(char)] = plain.translate(_LOOKALIKES)
-    return text.translate(table).lower()
+        plain = plain.translate(_LOOKALIKES)
+        if plain != char:
+            table[ord(char)] = plain
+    return (text.translate(table) if table else text).lower()

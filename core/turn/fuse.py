@@ -104,7 +104,7 @@ def evidence_ref(tool: str, finding: Finding) -> str:
 
 def drop_source_lines(item: FusedItem) -> FusedItem:
     """Return the item without source lines, if only its heading fits; further locations are still named."""
-    more = tuple(replace(excerpt, text="") for excerpt in item.finding.more_excerpts)
+    more = tuple(replace(excerpt, text="") if excerpt.text else excerpt for excerpt in item.finding.more_excerpts)
     return replace(item, finding=replace(item.finding, text="", more_excerpts=more))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding
 from upbeat.core.sanitize.frame import frame_untrusted
@@ -263,10 +264,11 @@ def _line_range(location: Finding | Excerpt) -> str:
     return f"{location.start_line}{end}"
 
 
-def _number_lines(text: str, start: int) -> list[str]:
+@lru_cache(maxsize=64)
+def _number_lines(text: str, start: int) -> tuple[str, ...]:
     if not text:
-        return []
+        return ()
     start = max(start, 1)
     lines = text.rstrip("\n").split("\n")
     width = len(str(start + len(lines) - 1))
-    return [f"{start + offset:>{width}}| {line}".rstrip() for offset, line in enumerate(lines)]
+    return tuple([f"{start + offset:>{width}}| {line}".rstrip() for offset, line in enumerate(lines)])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from upbeat.core.contract.finding import ANSWER_KIND, Finding
+from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding
 from upbeat.core.contract.report import Redaction, ToolError, ToolRun
 from upbeat.core.sanitize.sensitive_files import is_credential_path
 from upbeat.core.sanitize.text import SanitizedText, find_clean_texts, sanitize_text
@@ -92,12 +92,15 @@ class _Sanitizer:
 
     def text(self, text: str, *, is_source: bool = False) -> str:
         """Sanitize ``text``; each line of source stays where it is, because lines are numbered later."""
+        if not text:
+            return text
         if is_source:
             sanitized = sanitize_text(text, preserve_lines=True)
         else:
             sanitized = self.cache.get(text) or sanitize_text(text)
             self.cache[text] = sanitized
-        self.redactions.update(dict(sanitized.redactions))
+        if sanitized.redactions:
+            self.redactions.update(dict(sanitized.redactions))
         self.filtered_count += sanitized.filtered_count
         return sanitized.text
 
@@ -120,11 +123,14 @@ class _Sanitizer:
             why=self.line(finding.why),
             text=text,
             claim=self.line(finding.claim),
-            more_excerpts=tuple(
-                replace(excerpt, symbol=self.line(excerpt.symbol), text=self.text(excerpt.text, is_source=True))
-                for excerpt in finding.more_excerpts
-            ),
+            more_excerpts=tuple(self.excerpt(excerpt) for excerpt in finding.more_excerpts),
         )
+
+    def excerpt(self, excerpt: Excerpt) -> Excerpt:
+        symbol, text = self.line(excerpt.symbol), self.text(excerpt.text, is_source=True)
+        if (symbol, text) == (excerpt.symbol, excerpt.text):
+            return excerpt
+        return replace(excerpt, symbol=symbol, text=text)
 
     def value(self, value: Any) -> Any:
         """Sanitize every string of a JSON value, keys included."""
