@@ -13,6 +13,7 @@ from functools import reduce
 from upbeat.core.workflow.run_changes import (
     finish_subtask,
     insert_repair_steps,
+    remember_ended,
     remove_call,
     reopen_run,
     with_call,
@@ -467,11 +468,10 @@ def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
     step = run.find_step(fact.step_key)
     if step is None:
         return run
-    agents = {call.agent_id for call in run.calls if call.step_key == fact.step_key}
+    agents = [call.agent_id for call in run.calls if call.step_key == fact.step_key]
     return with_step(
         replace(
-            run,
-            readings=tuple(reading for reading in run.readings if reading.agent_id not in agents),
+            remember_ended(run, agents) if fact.author is StepAuthor.AGENT else run,
             calls=tuple(call for call in run.calls if call.step_key != fact.step_key),
             subtasks=tuple(  # another attempt at the step is another one at its sub-tasks
                 replace(result, attempts=0) if result.step_key == fact.step_key else result for result in run.subtasks

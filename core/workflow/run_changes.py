@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from upbeat.core.workflow.state import (
     WorkflowRun,
     WorkflowStep,
 )
+
+MAX_ENDED_AGENTS = 100
 
 
 def insert_repair_steps(run: WorkflowRun, repair: Sequence[WorkflowStep], retried: Sequence[str]) -> WorkflowRun:
@@ -67,6 +69,13 @@ def remove_call(run: WorkflowRun, call_id: str) -> WorkflowRun:
     return with_step(left, removed.step_key, status=StepStatus.PENDING)
 
 
+def remember_ended(run: WorkflowRun, agent_ids: Iterable[str]) -> WorkflowRun:
+    """Return the run with the subagents among those whose results have counted, without what they have read."""
+    ended = [agent_id for agent_id in agent_ids if agent_id]
+    readings = tuple(reading for reading in run.readings if reading.agent_id not in ended)
+    return replace(run, ended_agents=(*run.ended_agents, *ended)[-MAX_ENDED_AGENTS:], readings=readings)
+
+
 def finish_subtask(
     run: WorkflowRun, call_id: str, verdict: StepVerdict, failure_notes: str, handoff: str
 ) -> WorkflowRun:
@@ -86,5 +95,5 @@ def finish_subtask(
         handoff=handoff,
     )
     queue = tuple(result for result in run.unmatched_results if not call.agent_id or result.agent_id != call.agent_id)
-    left = remove_call(run, call_id)
+    left = remember_ended(remove_call(run, call_id), [call.agent_id])
     return replace(left, subtasks=tuple(results.values()), unmatched_results=queue, has_untold_result=True)

@@ -153,6 +153,8 @@ class WorkflowRun:
     """The commit at its start, in hexadecimal; empty without one."""
     readings: tuple[AgentReading, ...] = ()
     """What the subagents at work have read, for reviews."""
+    ended_agents: tuple[str, ...] = ()
+    """The subagents whose results have counted, the latest last: one that is resumed works for no other call."""
     subtasks: tuple[SubtaskResult, ...] = ()
     """The results of sub-tasks, in the order in which they first ended."""
     has_untold_result: bool = False

@@ -153,7 +153,7 @@ def on_subagent_returned(event: SubagentReturned, state: SessionState, inputs: W
     if event.has_failed:
         why = make_explanation("workflow", "lost", f"{call.step_key}: the subagent did not start")
         return WorkflowDecision((CallLost(call.call_id),), explanations=(why,))
-    agent_id = event.agent_id or inputs.agent_id
+    agent_id = event.agent_id or inputs.agent_id or call.agent_id
     facts = (CallLinked(call.call_id, agent_id),) if agent_id and call.agent_id != agent_id else ()
     queued = (result.message for result in run.unmatched_results if result.agent_id == agent_id and agent_id)
     message = next(queued, event.message)
@@ -169,6 +169,8 @@ def on_agent_started(event: SubagentStarted, state: SessionState, inputs: Workfl
     if run is None or not run.is_running:
         return NO_DECISION
     linked = next((call for call in run.calls if call.agent_id == event.agent_id), None)
+    if event.agent_id in run.ended_agents:
+        return NO_DECISION
     call = linked or _find_only_candidate(run, event.agent_type)
     step = run.find_step(call.step_key) if call else None
     if call is None or step is None:
@@ -185,7 +187,7 @@ def on_agent_started(event: SubagentStarted, state: SessionState, inputs: Workfl
 def on_agent_stopped(event: SubagentEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Evaluate the subagent's final message if its call is known; queue it otherwise."""
     run = state.run
-    if run is None or not run.can_continue or not event.agent_id:
+    if run is None or not run.can_continue or not event.agent_id or event.agent_id in run.ended_agents:
         return NO_DECISION
     call = next((call for call in run.calls if call.agent_id == event.agent_id), None)
     if call is None and (marked := verdicts.parse_verdict(event.message, ()).call_id):
@@ -219,7 +221,8 @@ def _on_final_message(
     if run is None or step is None:
         return NO_DECISION
     message = strip_controls(message)
-    verdict, problem, notes = evaluate_result(state, step, message, inputs, agent_id=call.agent_id)
+    call = _find_call(run, call.call_id) or call
+    verdict, problem, notes = evaluate_result(state, step, message, inputs, call=call)
     if problem and can_ask_again:
         origin = _workflow_origin(inputs.registry, run)
         why = make_explanation("workflow", "request_verdict", problem, origin, step=step.key, message=message[-300:])
@@ -250,30 +253,34 @@ def evaluate_result(
     message: str,
     inputs: WorkflowInputs,
     stated_verdict: StepVerdict | None = None,
-    agent_id: str = "",
+    call: SubagentCall | None = None,
 ) -> tuple[StepVerdict, str, str]:
     """Return the verdict of ``message`` on ``step``, the problem to report to its author, and the failure notes.
 
-    ``stated_verdict`` is the verdict if it is already known; ``agent_id`` is the subagent, empty for the main agent.
+    ``stated_verdict`` is the verdict if it is already known; ``call`` is that of the subagent, None for the main agent.
     """
     messages = inputs.messages
     stage = inputs.registry.find_stage(step.stage)
     accepted = (StepVerdict.PASS,) if step.mode == SPEC_MODE else stage.verdicts
     verdict = verdicts.parse_verdict(message, accepted).verdict if stated_verdict is None else stated_verdict
+    if verdict is StepVerdict.PASS and verdicts.contradicts_pass(message, accepted):
+        verdict = StepVerdict.UNCLEAR
     if verdict is StepVerdict.UNCLEAR:
         unclear: str = messages["verdict_unclear"].format(key=step.key, words="|".join(verdict_options(stage)))
         return StepVerdict.UNCLEAR, unclear, unclear
     needs_evidence = verdict is StepVerdict.PASS and step.mode != SPEC_MODE and inputs.requires_evidence
     kind = stage.required_evidence if needs_evidence else ""
-    if problem := _evidence_problem(state, step, kind, inputs, agent_id):
+    if problem := _evidence_problem(state, step, kind, inputs, call):
         return StepVerdict.UNCLEAR, problem, problem
     return verdict, "", "" if verdict is StepVerdict.PASS else verdicts.extract_failure_notes(message)
 
 
-def _evidence_problem(state: SessionState, step: WorkflowStep, kind: str, inputs: WorkflowInputs, agent_id: str) -> str:
+def _evidence_problem(
+    state: SessionState, step: WorkflowStep, kind: str, inputs: WorkflowInputs, call: SubagentCall | None
+) -> str:
     """Return why a pass of ``step`` lacks evidence of ``kind``, and what would count; empty if it does not."""
     if kind == CHANGES:
-        return _unread_problem(state, step, inputs, agent_id) if agent_id else ""
+        return _unread_problem(state, step, inputs, call.agent_id) if call else ""
     evidence = check_evidence(kind, state.evidence, inputs.tree_digest, inputs.language) if kind else None
     if evidence is None or evidence.is_proven:
         return ""

@@ -72,6 +72,17 @@ def parse_verdict(message: str, accepted: tuple[StepVerdict, ...]) -> ParsedVerd
     return ParsedVerdict(StepVerdict.PASS if is_pass else _bad_verdict_of(accepted))
 
 
+def contradicts_pass(message: str, accepted: tuple[StepVerdict, ...]) -> bool:
+    """Return whether the text after the last marker says that the stage has not passed: ``… but 3 tests fail``."""
+    text = _limit_length(message)
+    markers = find_verdict_markers(text)
+    rest = text[markers[-1].end :] if markers else ""
+    if not any(char.isalpha() for char in rest):
+        return False
+    stage_type = next((_STAGE_TYPE_BY_VERDICT[word] for word in accepted if word in _STAGE_TYPE_BY_VERDICT), "")
+    return classify_prose(rest, stage_type) is False if stage_type else reports_not_done(rest)
+
+
 def parse_stage_verdicts(message: str) -> tuple[ParsedVerdict, ...]:
     """Return one verdict for each step that a marker of ``message`` names, in order; contradictions are unclear."""
     markers = find_verdict_markers(_limit_length(message))

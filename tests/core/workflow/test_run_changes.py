@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from upbeat.core.workflow.run_changes import (
+    MAX_ENDED_AGENTS,
     finish_subtask,
     insert_repair_steps,
+    remember_ended,
     remove_call,
     reopen_run,
     with_call,
     with_step,
 )
 from upbeat.core.workflow.state import (
+    AgentReading,
     RunStatus,
     StepStatus,
     StepVerdict,
@@ -76,3 +81,13 @@ def test_results_of_subtasks() -> None:
         SubtaskResult("DEV", "1:two", StepVerdict.PASS, handoff="done"),
     ) == run.subtasks
     assert ((), (), True) == (run.calls, run.unmatched_results, run.has_untold_result)
+
+
+def test_agents_whose_results_counted_are_remembered() -> None:
+    """What they have read is not needed any more; the names are bounded."""
+    reading = (AgentReading("a", ("x.py",)), AgentReading("b", ("y.py",)))
+    changed = remember_ended(replace(RUN, readings=reading), ["a", ""])
+    many = remember_ended(RUN, map(str, range(2 * MAX_ENDED_AGENTS)))
+
+    assert (("a",), reading[1:]) == (changed.ended_agents, changed.readings)
+    assert MAX_ENDED_AGENTS == len(many.ended_agents)

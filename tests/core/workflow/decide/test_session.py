@@ -95,6 +95,7 @@ def test_calls_survive_a_compaction_and_no_crash(how: str, status: StepStatus) -
     play = started("quick")
     play.does("developer")
     call_id = play.delegate("code-reviewer")
+    play.reads("a")
     play.begin(how)
 
     assert [StepStatus.DONE, status] == [step.status for step in play.run.steps[:2]]

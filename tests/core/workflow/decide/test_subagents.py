@@ -401,3 +401,32 @@ def test_a_review_of_existing_code_reads_any_file() -> None:
 
     assert "its agent has read no file" in asked
     assert StepVerdict.PASS is play.run.steps[0].verdict
+
+
+def test_a_pass_that_the_text_contradicts_is_unclear() -> None:
+    """The marker is in a sentence that goes on: the tester is asked."""
+    play = started("tdd")
+    play.does("tester")
+    play.does("developer")
+    play.delegate("tester")
+    play.started("tester", "t")
+    play.runs("pytest")
+    play.stopped("tester", "t", f"I would write {PASS} but 3 tests fail.", continued=False)
+
+    assert "The result of TEST:2 is unclear" in play.continuation
+
+
+def test_an_agent_whose_result_has_counted_works_for_no_other_call() -> None:
+    """A resumed agent does not lend its name, or what it has read, to a call whose agent is not known yet."""
+    play = started("quick", changed=("a.py",))
+    play.does("developer")
+    developer = play.run.ended_agents[0]
+    call = play.delegate("code-reviewer")
+    play.started("code-reviewer", developer)
+    play.reads(developer, "/repo/a.py")
+    play.stopped("code-reviewer", developer, PASS)
+
+    assert [""] == [each.agent_id for each in play.run.calls]
+    assert StepVerdict.NONE is play.run.steps[1].verdict
+    play.returned(call, PASS)
+    assert StepVerdict.UNCLEAR is play.run.steps[1].verdict

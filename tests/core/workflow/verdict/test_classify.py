@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from upbeat.core.workflow.state import StepVerdict
 from upbeat.core.workflow.verdict.classify import (
     ParsedVerdict,
+    contradicts_pass,
     extract_failure_notes,
     parse_stage_verdicts,
     parse_verdict,
@@ -99,3 +100,29 @@ def test_any_message(message: str, accepted: tuple[StepVerdict, ...]) -> None:
     assert len(extract_failure_notes(message, 60)) <= 60
     if "`" not in message and accepted in (TESTS, REVIEW, RETRO):
         assert ParsedVerdict(StepVerdict.UNCLEAR) == parse_verdict(f"```\n{message}\n```", accepted)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "rest", "expected"),
+    [
+        (TESTS, " but 3 tests fail.", True),
+        (TESTS, " 但是有 3 个测试失败。", True),
+        (TESTS, "\n3 failed, 2 passed", True),
+        (REVIEW, " would be wrong: I reject this change.", True),
+        (TESTS, "", False),
+        (TESTS, "\n", False),
+        (TESTS, "\nNo test fails.", False),
+        (TESTS, "\nAll 12 tests passed.", False),
+        (REVIEW, "\nApproved.", False),
+        (WORK, "\nThanks for the review.", False),
+    ],
+)
+def test_text_after_a_marker_may_contradict_it(accepted: tuple[StepVerdict, ...], rest: str, expected: bool) -> None:
+    """A marker in the middle of a sentence that goes on to the contrary is no pass."""
+    assert expected is contradicts_pass(f"I could say {PASS_MARKER}{rest}", accepted)
+
+
+def test_text_before_a_marker_contradicts_nothing() -> None:
+    """A report tells of what failed at first, and ends with the result."""
+    assert not contradicts_pass(f"3 tests failed, I fixed them.\n{PASS_MARKER}", TESTS)
+    assert not contradicts_pass("3 tests fail", TESTS)
