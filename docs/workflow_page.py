@@ -108,9 +108,12 @@ Repairs (`DEV#1` after a rejected review) are not split. `upbeat features show N
 ## When a workflow needs you
 
 A workflow that ends without success says so: a step has used all its attempts, the loop has reached a limit (`loop.*` in the settings) or
-made no progress, or the client continues the turn no further. You get a message, and the turn is continued exactly once so that the model
+made no progress, the client continues the turn no further, or another session has the feature. You get a message, and the turn is continued exactly once so that the model
 tells you itself, because a headless client shows no messages. Then nothing continues until you say `continue` (new attempts, a new loop) or
 `stop`. `upbeat status` shows `needs you` and the steps that have not passed, its exit code is 3, and the status line shows it, too.
+
+A client that does not wait for the hook that would have continued the turn (Claude Code and Codex give up after 10 s) ends it; then the next
+prompt says so, and until then the status. A session that was closed with work left needs you, too.
 
 Where the state cannot be stored (a full disk, a read-only home), nothing is continued, because the state would never change. You are told, the
 model once a turn; calls are still guarded, and `upbeat status` exits with 4.

@@ -16,6 +16,7 @@ from typing import Any
 from upbeat.adapters.claude.statusline import parse_status_payload
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.files.tail import parse_json_object
+from upbeat.adapters.system.journal.faults import storage_problem
 from upbeat.core.workflow.statusline import format_status_line
 
 JOURNAL_FILE = "upbeat/journal.db"
@@ -36,7 +37,8 @@ def run(arguments: Sequence[str]) -> int:
     environment = read_environment()
     session_id, used = parse_status_payload(parse_json_object(sys.stdin.buffer.read()))
     state = stored_state(environment.state_home / JOURNAL_FILE, session_id)
-    print(" ".join(format_status_line(state, used, environment.language).split()))
+    can_store = not storage_problem((environment.state_home / JOURNAL_FILE).parent)
+    print(" ".join(format_status_line(state, used, environment.language, can_store=can_store).split()))
     return 0
 
 

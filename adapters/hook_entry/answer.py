@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.clients.registry import find_client
-from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
+from upbeat.core.contract.event import AnswerLost, PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import ClientError
 from upbeat.core.journal.record import Record
@@ -66,6 +66,15 @@ def answer_event(client: str, fields: Mapping[str, Any], application: Applicatio
         _record_failure(application, client, "internal_error", traceback=traceback.format_exc())
         return {}
     return output
+
+
+def record_lost_answer(client: str, fields: Mapping[str, Any], application: Application) -> None:
+    """Record that the client did not wait for the answer to the hook with the fields ``fields``."""
+    try:
+        event = find_client(client).codec().decode(fields)
+    except ClientError:
+        return
+    handle_event(AnswerLost(event.source, type(event).__name__), application.runtime)
 
 
 def _check_serializable(output: Mapping[str, Any]) -> None:

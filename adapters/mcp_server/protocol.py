@@ -37,6 +37,9 @@ TOOL_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
 CALLABLE_TOOL_NAMES = tuple(tool["name"] for tool in TOOL_DEFINITIONS if tool["name"] != WORKFLOW_TOOL)
 """The tools that a model may call; any other name is rejected."""
 
+CANCELLED = "notifications/cancelled"
+"""The client no longer waits for the response to a request."""
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601

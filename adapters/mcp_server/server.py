@@ -53,6 +53,10 @@ class McpServer:
         self._listener = HookListener(client, os.getppid(), self._answer_socket_hook)
         self._call_threads: set[threading.Thread] = set()
         self._hook_queue: queue.Queue[protocol.Message] = queue.Queue()
+        self._pending: set[str] = set()
+        """The ids of the calls that have no response yet."""
+        self._cancelled: set[str] = set()
+        """Those of them that the client no longer waits for."""
 
     def serve(self) -> None:
         """Serve until stdin ends."""
@@ -87,6 +91,9 @@ class McpServer:
         if message is None:
             self._send(protocol.build_error(None, protocol.PARSE_ERROR, "not a JSON-RPC message"))
             return
+        if message.get("method") == protocol.CANCELLED and "id" not in message:
+            self._cancelled.add(str(protocol.params_of(message).get("requestId")))
+            self._cancelled &= self._pending
         if "id" not in message or "method" not in message:
             return  # a notification, or a response to no request
         if not protocol.is_answerable(message):
@@ -108,6 +115,7 @@ class McpServer:
 
     def _dispatch_call(self, message: protocol.Message) -> None:
         """Run each call in its own thread; hooks that need no search in one thread, in order."""
+        self._pending.add(str(message["id"]))
         if _is_quick_hook(protocol.params_of(message)):
             self._hook_queue.put(message)
             return
@@ -121,8 +129,11 @@ class McpServer:
             self._hook_queue.task_done()
 
     def _handle_call(self, message: protocol.Message) -> None:
+        number = str(message["id"])
         try:
             self._send(self._call_response(message))
+            if number in self._cancelled:
+                self._report_lost_answer(protocol.params_of(message))
         except Exception as error:  # the boundary of a call: a request without an answer hangs its client
             from upbeat.core.sanitize.text import sanitize_text  # loaded after the first response
 
@@ -130,6 +141,7 @@ class McpServer:
             problem = sanitize_text(f"{type(error).__name__}: {error}").text[:500]
             self._send(protocol.build_error(message, protocol.INTERNAL_ERROR, problem))
         finally:
+            self._pending.discard(number)
             self._call_threads.discard(threading.current_thread())
 
     def _call_response(self, message: protocol.Message) -> dict[str, Any]:
@@ -153,6 +165,14 @@ class McpServer:
             self._cwd = cwd
         self._session_id = str(fields.get("session_id") or self._session_id)
         return json.dumps(answer_event(self._client, fields, self._get_application()))
+
+    def _report_lost_answer(self, params: Mapping[str, Any]) -> None:
+        """Record that the client did not wait for the answer to a hook."""
+        from upbeat.adapters.hook_entry.answer import record_lost_answer
+
+        if params.get("name") == protocol.HOOK_TOOL:
+            fields = {**params.get("arguments", {}), "_meta": params.get("_meta")}
+            record_lost_answer(self._client, fields, self._get_application())
 
     def _answer_socket_hook(self, payload: bytes) -> bytes:
         from upbeat.adapters.hook_entry.answer import answer_payload

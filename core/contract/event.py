@@ -270,6 +270,17 @@ class TurnInterrupted:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerLost:
+    """The client did not wait for the answer about an event, so what was decided has no effect there.
+
+    ``event_name`` is the name of the event's class.
+    """
+
+    source: EventSource
+    event_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowCommanded:
     """A workflow command from outside the conversation: the user's shell or a model's tool.
 
@@ -309,6 +320,7 @@ Event = (
     | TurnEnding
     | TurnFailed
     | TurnInterrupted
+    | AnswerLost
     | WorkflowCommanded
     | UnknownEvent
 )

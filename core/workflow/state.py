@@ -298,7 +298,9 @@ class SessionState:
         """Return why only the user can resume the run, as a code; empty while it works or once it is over."""
         if self.run is None or not self.run.is_open:
             return ""
-        return self.loop.end_reason if self.run.is_running else self.run.status.value
+        if not self.run.is_running:
+            return self.run.status.value
+        return self.loop.end_reason or ("closed" if self.has_ended else "")
 
     def notes_of(self, policy: str) -> tuple[str, ...]:
         """Return the notes of ``policy``."""

@@ -19,6 +19,7 @@ _MESSAGES = {
         "ended": "needs you (loop ended)",
         "turn": "loop {count}",
         "context": "context {used}%",
+        "unstored": "cannot store",
     },
     "zh": {
         "complete": "已完成",
@@ -29,12 +30,17 @@ _MESSAGES = {
         "ended": "需要你（循环已结束）",
         "turn": "循环 {count}",
         "context": "上下文 {used}%",
+        "unstored": "无法保存",
     },
 }
 
 
 def format_status_line(
-    stored_state: Mapping[str, Any], context_percent: float | None = None, language: str = "en"
+    stored_state: Mapping[str, Any],
+    context_percent: float | None = None,
+    language: str = "en",
+    *,
+    can_store: bool = True,
 ) -> str:
     """Return the workflow, its progress, its current steps, its loop, and the context usage in percent.
 
@@ -45,6 +51,8 @@ def format_status_line(
     parts = ["upbeat", *_format_run(run, messages)]
     if len(parts) > 1:
         parts += _format_loop(loop, messages)
+    if not can_store:
+        parts.append(messages["unstored"])
     if context_percent is not None:
         parts.append(messages["context"].format(used=round(context_percent)))
     return " · ".join(parts)

@@ -29,7 +29,6 @@ FAILURES_NAME = "journal.failures"
 MAX_FAILURES_BYTES = 64 * 1024
 """Bytes of the file that counts failures, one line each."""
 MAX_DAMAGED_FILES = 3
-MIN_FREE_BYTES = 1024 * 1024
 DAMAGED_NAME = re.compile(r"journal\.damaged-[0-9TZ]+(-[0-9]+)?\.db")
 
 _LOCK_SECONDS = 5.0
@@ -91,21 +90,6 @@ class JournalFile:
                 return name
         except OSError as error:
             raise StorageError(StorageErrorKind.OTHER, f"{self.path} cannot be set aside: {error.strerror}") from None
-
-    def storage_problem(self) -> str:
-        """Return why not even a new file could be stored; empty if it could."""
-        near = self.folder
-        while not os.path.lexists(near) and near != near.parent:
-            near = near.parent
-        if not near.is_dir():
-            return f"{near} is not a folder"
-        if not os.access(near, os.W_OK | os.X_OK):
-            return f"{near} cannot be written"
-        try:
-            room = os.statvfs(near)
-        except OSError as error:
-            return f"{near}: {error.strerror}"
-        return f"no room left at {near}" if room.f_bavail * room.f_frsize < MIN_FREE_BYTES else ""
 
     def damaged_files(self) -> tuple[str, ...]:
         """Return the names of the files that were set aside, the oldest first."""

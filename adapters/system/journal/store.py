@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from upbeat.adapters.system.journal import prune as journal_prune
 from upbeat.adapters.system.journal import reader
-from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
+from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind, storage_problem
 from upbeat.adapters.system.journal.file import JournalFile
 from upbeat.core.engine.ports import Clock, Transaction
 from upbeat.core.errors import JournalError
@@ -185,7 +185,7 @@ class SqliteJournal:
             write_failures=len(failures),
             last_failure=failures[-1] if failures else "",
             damaged_files=self.file.damaged_files(),
-            problem=self.file.storage_problem(),
+            problem=storage_problem(self.file.folder),
         )
         with self._lock:
             try:

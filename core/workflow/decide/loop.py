@@ -186,7 +186,7 @@ def _check_limits(
 
 
 def _check_feature_lease(
-    _event: TurnEnding, _state: SessionState, run: WorkflowRun, inputs: WorkflowInputs
+    event: TurnEnding, _state: SessionState, run: WorkflowRun, inputs: WorkflowInputs
 ) -> WorkflowDecision | None:
     """Let the turn end if another session started the same feature earlier and is still working on it."""
     peer = find_holder(run.feature, inputs, run.id) if run.feature else None
@@ -194,7 +194,7 @@ def _check_feature_lease(
         return None
     text = inputs.messages["feature_held"].format(feature=run.feature, session=peer.session_id[:13])
     allowed = _allow_turn_end("feature_held", "another session works on the feature", session=peer.session_id)
-    return allowed + WorkflowDecision(effects=(NotifyUser(text),))
+    return allowed + WorkflowDecision(effects=() if event.was_continued else tell_user(run, text, inputs))
 
 
 TurnEndCheck = Callable[[TurnEnding, SessionState, WorkflowRun, WorkflowInputs], WorkflowDecision | None]

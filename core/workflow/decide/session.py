@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from upbeat.core.contract.effect import ApproveCall, InjectContext, NotifyUser
 from upbeat.core.contract.event import (
+    AnswerLost,
     Event,
     PromptOrigin,
     PromptSubmitted,
@@ -14,6 +15,7 @@ from upbeat.core.contract.event import (
     ToolFinished,
     ToolKind,
     ToolStarting,
+    TurnEnding,
     TurnFailed,
     TurnInterrupted,
     UserQuestionRequested,
@@ -236,13 +238,16 @@ def _on_other_prompt(event: PromptSubmitted, state: SessionState, inputs: Workfl
 
 
 def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    """Note that a continued turn ended anyway because of the client's own limit."""
+    """Tell the user that a continued turn ended anyway: at the client's own limit, or before it had the answer."""
     run, loop = state.run, state.loop
     most = inputs.client.max_continuations_in_a_row
     is_over_limit = loop.was_continued and 0 < most < loop.consecutive_continuations
-    if run is None or not run.is_running or not is_over_limit:
+    is_noted = loop.end_reason == "overridden" and loop.consecutive_continuations > 0  # since the last prompt
+    if run is None or not run.is_running or not (is_over_limit or is_noted):
         return NO_DECISION
     text = inputs.messages["continuation_overridden"].format(workflow=run.workflow, steps=format_unfinished_steps(run))
+    if is_noted:
+        return WorkflowDecision(effects=(NotifyUser(text),))
     why = make_explanation(
         "loop", "overridden", "the client ended the turn itself", in_a_row=loop.consecutive_continuations
     )
@@ -305,6 +310,15 @@ def on_turn_failed(event: TurnFailed, state: SessionState, _inputs: WorkflowInpu
         return WorkflowDecision((TurnErrored(),)) if state.shown_excerpts else NO_DECISION
     why = make_explanation("loop", "error", event.error, message=event.message[:200])
     return WorkflowDecision((TurnErrored(),), explanations=(why,))
+
+
+def on_answer_lost(event: AnswerLost, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
+    """End the loop if the client has ended a turn that would have been continued; the next prompt says so."""
+    is_lost = event.event_name == TurnEnding.__name__ and state.loop.was_continued
+    if state.run is None or not state.run.is_running or not is_lost:
+        return NO_DECISION
+    why = make_explanation("loop", "overridden", "the client did not wait for the answer")
+    return WorkflowDecision((ContinuationOverridden(),), explanations=(why,))
 
 
 def on_turn_interrupted(_event: TurnInterrupted, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:

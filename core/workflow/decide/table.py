@@ -32,6 +32,7 @@ EVENT_HANDLERS: dict[type, EventHandler] = {
     events.TurnEnding: loop.on_turn_ending,
     events.TurnFailed: session.on_turn_failed,
     events.TurnInterrupted: session.on_turn_interrupted,
+    events.AnswerLost: session.on_answer_lost,
     events.WorkflowCommanded: session.on_workflow_commanded,
 }
 
@@ -72,6 +73,7 @@ class RequiredInput(StrEnum):
 EVENTS_WITHOUT_INPUTS = (
     *(events.ToolStarting, events.UserQuestionRequested),
     *(events.CompactionStarting, events.TurnFailed, events.TurnInterrupted, events.SessionEnded, events.UnknownEvent),
+    events.AnswerLost,
 )
 """Events for which ``required_inputs`` is empty in every state, so the state need not be loaded first."""
 
@@ -82,6 +84,7 @@ EVENTS_OF_WORKFLOWS = (
         events.UserQuestionRequested,
         events.TurnEnding,
         events.TurnInterrupted,
+        events.AnswerLost,
     ),
     *(events.SubagentRequested, events.SubagentReturned, events.SubagentStarted, events.SubagentEnding),
 )

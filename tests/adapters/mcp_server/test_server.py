@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -119,6 +120,28 @@ def test_tools_search_where_the_session_is(repo: Path, tmp_path: Path) -> None:
                 refused["isError"],
                 refused["content"][0]["text"].startswith("E_INVALID_ARGS: "),
             )
+
+
+def test_a_client_that_does_not_wait(repo: Path, tmp_path: Path) -> None:
+    """A client that cancels the hook which would have continued its turn is recorded; the next prompt says so."""
+    with Pipe(repo, home=tmp_path) as pipe:
+        pipe.answer("initialize", INITIALIZE)
+        pipe.hook(**submitted(repo, "[workflow:single] add retries"))
+        fields = {"session_id": "s", "cwd": str(repo), "last_assistant_message": "I have begun."}
+        hooks = [{"hook_event_name": name, **fields} for name in ("PreCompact", "PreCompact", "Stop")]
+        calls = [
+            {"id": number, "method": "tools/call", "params": {"name": "hook", "arguments": hook}}
+            for number, hook in enumerate(hooks, 100)
+        ]
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": 102, "reason": "timeout"}}
+        pipe.send_bytes(b"".join(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in (*calls, cancelled)))
+        assert [100, 101, 102] == [pipe.read()["id"] for _ in calls]
+        pipe.hook(hook_event_name="PreCompact", **fields)
+        told = pipe.hook(**submitted(repo, "what now?"))["systemMessage"]
+
+    records = [record for record in read_log(tmp_path) if record["event"] in ("TurnEnding", "AnswerLost")]
+    assert ["turn_continued", "continuation_overridden"] == [record["facts"][0]["kind"] for record in records]
+    assert "the client ended the turn before workflow single was complete" in told
 
 
 def test_the_end_of_stdin_is_the_end(repo: Path, tmp_path: Path) -> None:

@@ -47,6 +47,39 @@ def test_runs_that_can_continue() -> None:
     assert [RunStatus.COMPLETE, RunStatus.HANDED_OVER] == [run.status for run in runs if not run.can_continue]
 
 
+def test_who_needs_the_user() -> None:
+    """A run needs the user if a step is out of attempts, or its loop or session has ended; not once it is over."""
+    waits = replace(RUN, status=RunStatus.NEEDS_HUMAN, reason="TEST")
+    states = [
+        NEW_SESSION,
+        SessionState(run=RUN),
+        SessionState(run=RUN, has_ended=True),
+        SessionState(run=RUN, loop=LoopState(end_reason="turns"), has_ended=True),
+        SessionState(run=waits, loop=LoopState(end_reason="needs_human")),
+        *(
+            SessionState(run=replace(RUN, status=status), has_ended=True)
+            for status in (RunStatus.COMPLETE, RunStatus.STOPPED)
+        ),
+    ]
+
+    assert ["", "", "closed", "turns", "needs_human", "", ""] == [state.needs_user for state in states]
+
+
+def test_steps_that_have_failed() -> None:
+    """Steps that have ended without a pass have failed, also the unclear one for which the run waits."""
+    failed = replace(DONE, key="TEST", verdict=StepVerdict.FAIL)
+    unclear = replace(LATER, key="QA", verdict=StepVerdict.UNCLEAR)
+    run = replace(RUN, steps=(DONE, failed, unclear))
+
+    assert ((DONE,), (failed,)) == (run.passed_steps, run.failed_steps)
+    assert (failed, unclear) == replace(run, status=RunStatus.NEEDS_HUMAN, reason="QA").failed_steps
+
+
+def test_when_a_run_began() -> None:
+    """The id of a run begins with its time; another id says nothing."""
+    assert (1767323045.0, 0.0) == (replace(RUN, id="019b7ca98c88-abcdef").created_at, RUN.created_at)
+
+
 def test_find_step() -> None:
     """A step is found by its key; an unknown key has none."""
     assert (LATER, None) == (RUN.find_step("TEST"), RUN.find_step("TEST:2"))

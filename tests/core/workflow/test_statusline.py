@@ -76,6 +76,13 @@ def test_line(state: SessionState, used: float | None, expected: str) -> None:
     assert expected == shown(state, used)
 
 
+def test_the_line_when_nothing_can_be_stored() -> None:
+    """The line says that the state cannot be stored, because then the workflow does not go on."""
+    stored = json.loads(encode_state(working()))
+
+    assert f"{BEGIN} ○ REVIEW, TEST:2 · cannot store · context 7%" == format_status_line(stored, 7, can_store=False)
+
+
 def test_the_line_in_chinese() -> None:
     """The line is in the language of the user."""
     assert f"{BEGIN} ○ REVIEW, TEST:2 · 循环 4 · 上下文 7%" == shown(working(iterations=4), 7, "zh")

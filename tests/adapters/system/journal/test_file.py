@@ -15,7 +15,6 @@ from fakes.clock import FakeClock
 from processes import in_a_fork
 from session_journal import change_file, continuations, event_names, happen, write_back
 
-from upbeat.adapters.system.journal import file as journal_file
 from upbeat.adapters.system.journal.store import SqliteJournal
 
 ASIDE = "journal.damaged-20260102T030405Z.db"
@@ -125,13 +124,6 @@ def test_a_file_of_a_newer_version_is_left_alone(stored: SqliteJournal) -> None:
 
     assert "version 99, written by a newer upbeat; update this one" in stored.health().problem
     assert (1, ()) == (stored.health().write_failures, stored.health().damaged_files)
-
-
-def test_a_disk_without_room_is_told(stored: SqliteJournal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The status reports a full disk before an event is lost."""
-    monkeypatch.setattr(journal_file, "MIN_FREE_BYTES", 2**80)
-
-    assert f"no room left at {stored.file.folder}" == stored.health().problem
 
 
 def test_it_is_private(journal: SqliteJournal) -> None:

@@ -401,8 +401,10 @@ def test_two_sessions_with_one_feature() -> None:
     first, second = contending()
     second.ends()
 
-    assert "" == second.continuation
     assert "another session (first) is working on retry-limit" in second.notified
+    assert second.continuation.startswith(f"{second.notified}\nTell the user this now")
+    second.ends(was_continued=True)
+    assert ("", "") == (second.continuation, second.notified)
     second.at += FEATURE_LEASE_SECONDS
     second.ends()
     assert second.continuation

@@ -7,6 +7,7 @@ from workflow_play import FAIL, PASS, Play, started
 
 from upbeat.core.contract.effect import ApproveCall
 from upbeat.core.contract.event import (
+    AnswerLost,
     Call,
     ClientName,
     PromptOrigin,
@@ -305,3 +306,27 @@ def test_a_handoff_of_the_run_may_be_read() -> None:
     assert not approved(f"{folder}/DEV.md", kind=ToolKind.WRITE)
     assert not approved(f"{folder}/REVIEW.md")
     assert not approved()
+
+
+@pytest.mark.parametrize("name", ["TurnEnding", "ToolStarting"])
+def test_a_lost_answer(name: str) -> None:
+    """If the client did not wait for a continuation, the loop has ended, and the user hears of it once."""
+    play = started("standard")
+    play.ends("Begun.")
+    play.handle(AnswerLost(play.source, name))
+    is_over = bool(play.state.loop.end_reason)
+    play.prompt("what now?")
+    first = play.notified
+    play.prompt("and now?")
+
+    assert (name == "TurnEnding", is_over) == (is_over, "the client ended the turn" in first)
+    assert "" == play.notified
+
+
+def test_an_answer_that_changed_nothing_is_no_loss() -> None:
+    """A turn that was to end anyway has ended."""
+    play = started("standard")
+    play.ends("Which database?")
+    play.handle(AnswerLost(play.source, "TurnEnding"))
+
+    assert "" == play.state.loop.end_reason
