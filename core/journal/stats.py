@@ -18,11 +18,12 @@ from typing import Any
 
 from upbeat.core.journal import record
 from upbeat.core.journal.codec import original_length
+from upbeat.core.journal.pass_rates import PASS_AT, PassCounter, StageAttempts
 from upbeat.core.json_fields import mapping_of, mappings_of, text_of, texts_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.shell.commands import parse_commands
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 MIN_OCCASIONS = 30
 """Occasions on either side below which nothing is said about a difference."""
 Z_SCORE_95 = 1.959964
@@ -109,6 +110,21 @@ class HoldoutSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class StageStats:
+    """The steps of a stage of workflows: how many passed at the first attempt, and within three."""
+
+    stage: str
+    pass_at_1: Rate = field(default_factory=Rate)
+    pass_at_3: Rate = field(default_factory=Rate)
+
+    @classmethod
+    def of(cls, stage: StageAttempts) -> StageStats:
+        """Return the rates of counted attempts."""
+        rates = (wilson_interval(count, stage.steps) for count in (stage.passed_at_once, stage.passed_in_time))
+        return cls(stage.stage, *rates)
+
+
+@dataclass(frozen=True, slots=True)
 class StatsReport:
     """``upbeat stats --json``. ``turns`` counts prompts of users; ``root`` is empty for all repositories."""
 
@@ -121,6 +137,7 @@ class StatsReport:
     last: str = ""
     sources: tuple[SourceStats, ...] = ()
     holdout: HoldoutSummary = field(default_factory=HoldoutSummary)
+    stages: tuple[StageStats, ...] = ()
     schema_version: str = SCHEMA_VERSION
 
 
@@ -162,6 +179,7 @@ class StatsCollector:
         """Session -> its injections that are not settled yet."""
         self._session_hashes: set[int] = set()
         self._parts: defaultdict[str, _PartCounts] = defaultdict(_PartCounts)
+        self._passes = PassCounter()
         self._turns = self._turns_with_context = 0
         self._first = self._last = ""
 
@@ -180,6 +198,7 @@ class StatsCollector:
         elif body.get("event") == "ToolFinished" and tracked:
             _mark_used(tracked, event_fields, text_of(body, "root"))
         self._count_injections(tracked, body)
+        self._passes.add(body)
 
     def build_report(self, days: int, root: str = "", holdout_percent: int = 0) -> StatsReport:
         """Return what has been counted so far; ``holdout_percent`` is the present setting."""
@@ -197,6 +216,7 @@ class StatsCollector:
             last=self._last,
             sources=tuple(self._source_stats(name, part) for name, part in parts),
             holdout=self._holdout_summary(holdout_percent),
+            stages=tuple(map(StageStats.of, self._passes.stages())),
         )
 
     def _track_session(self, session_id: str) -> list[_TrackedInjection]:
@@ -393,6 +413,12 @@ def stats_lines(report: StatsReport, language: str) -> Iterator[str]:
         first=report.first[:10],
         last=report.last[:10],
     )
+    if report.stages:
+        yield ""
+        yield texts["stages"].format(k=PASS_AT)
+        for stage in report.stages:
+            rates = (_format_rate(rate, texts) for rate in (stage.pass_at_1, stage.pass_at_3))
+            yield texts["stage"].format(stage=stage.stage, rates=", ".join(rates))
     if not report.sources:
         yield texts["no_injections"]
         return

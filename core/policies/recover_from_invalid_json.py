@@ -33,7 +33,8 @@ _ARGUMENTS = r"argument|parameter|\bparams\b|tool (?:call|input|use)|function ca
 _ARGUMENT_ERROR = re.compile(
     rf"(?:{_ARGUMENTS}).{{0,120}}(?:{_PARSE_ERROR})|(?:{_PARSE_ERROR}).{{0,120}}(?:{_ARGUMENTS})|"
     r"(?:MCP error )?-32700\b|failed to parse (?:function |tool )?arguments|"
-    r"expected as `?(?:object|array)`? but provided as `?string`?",
+    r"expected as `?(?:object|array)`? but provided as `?string`?|"
+    r"\A(?:InputValidationError: ?)?JSON parse (?:error|failed)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _RESPONSE_ERROR = re.compile(
@@ -41,7 +42,17 @@ _RESPONSE_ERROR = re.compile(
 )
 """The invalid JSON is not that of the call."""
 
-_CALL_MARKERS = ("argument", "param", "input", "tool call", "tool use", "function call", "-32700", "provided as")
+_CALL_MARKERS = (
+    "argument",
+    "param",
+    "input",
+    "tool call",
+    "tool use",
+    "function call",
+    "-32700",
+    "provided as",
+    "json parse",
+)
 _PARSE_MARKERS = ("json", "expect", "untermin", "escape", "control char", "pars", "trailing", "extra data")
 """Every such error contains one of each."""
 

@@ -81,7 +81,7 @@ def test_as_data(here: Here, home: Path) -> None:
     """One versioned object, as its schema says."""
     document = asked(here, home)
 
-    assert ("1.0", 1, 1, ["turn"]) == (
+    assert ("1.1", 1, 1, ["turn"]) == (
         document["schema_version"],
         document["sessions"],
         document["turns"],

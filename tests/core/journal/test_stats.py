@@ -278,7 +278,7 @@ def test_any_record_can_be_counted(bodies: list[Body]) -> None:
     """A record in any form is counted without an error."""
     found = report(injected("a.py"), *bodies)
 
-    assert "1.0" == stats_document(found)["schema_version"]
+    assert "1.1" == stats_document(found)["schema_version"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
