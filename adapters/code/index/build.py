@@ -268,6 +268,8 @@ def _store_files(work: _UpdateJob, paths: Sequence[str], total: int) -> bool:
             work.store.add_batch(batch)
             work.store.put_entries(work.tree.id, entries)
             work.store.update_tree(work.tree.id, False, "")
+    if len(entries) > LARGE_BUILD_FILES:
+        work.store.database.checkpoint()
     work.files_read += len(entries)
     if work.on_progress:
         work.on_progress(work.files_read, total)

@@ -217,7 +217,7 @@ class JoinedText(DecodedView):
 def join_wrapped_lines(text: str) -> JoinedText | None:
     """Join each line of ``text`` to the previous one where a secret could continue; None if nowhere."""
     lines = text.split("\n")
-    starts = list(accumulate(map(len, lines), lambda start, length: start + length + 1, initial=0))
+    starts = [0, *accumulate([len(line) + 1 for line in lines])]
     joints = [
         number
         for number, (previous, line) in enumerate(pairwise(lines), 1)
