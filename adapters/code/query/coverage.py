@@ -16,23 +16,26 @@ from upbeat.adapters.code.syntax.word_roles import WordRole
 
 ROLE_WEIGHTS = {
     WordRole.NAME: 3.0,
-    WordRole.PARAMETER: 1.0,
-    WordRole.CODE: 0.5,
-    WordRole.COMMENT: 0.7,
-    WordRole.STRING: 0.3,
+    WordRole.PARAMETER: 0.5,
+    WordRole.CODE: 0.3,
+    WordRole.COMMENT: 0.5,
+    WordRole.STRING: 0.4,
     WordRole.DOC: 4.0,
 }
-PLACE_WEIGHT = 1.2
+PLACE_WEIGHT = 1.0
 """Weight of a word in the names of the file and of the enclosing definitions; in those of its folders half of it."""
 
-IDF_EXPONENT = 0.3
+IDF_EXPONENT = 0.2
+WEIGHT_EXPONENT = 0.4
+"""How steeply the worth of a word grows with its rarity, and with its weight in the query."""
+
 CLOSENESS_EXPONENT = 0.5
 """How steeply the worth of a neighbor falls with its distance from the word."""
 
 CJK_WEIGHT = 0.3
 """Weight of a pair of characters, of which each word has several, compared with a word."""
 
-HALF_COUNT = 0.5
+HALF_COUNT = 0.75
 """Weighted occurrences that are worth half of any number of them."""
 
 HALF_NAMES = 1.0
@@ -50,18 +53,18 @@ class Coverage:
     """Scores files and their definitions for one question."""
 
     def __init__(self, search_query: SearchQuery, idf: Mapping[str, float]) -> None:
-        self._search_query = search_query
         self._worth: dict[str, tuple[str, float]] = {}
         """For each term and neighbor the word of the question that it stands for, and what it is worth."""
         heaviest = max(search_query.terms.values(), default=0.0)
         for term, weight in search_query.terms.items():
             factor = 1.0 if term.isascii() else CJK_WEIGHT
-            self._worth[term] = term, factor * weight * idf.get(term, 0.0) ** IDF_EXPONENT
+            self._worth[term] = term, factor * weight**WEIGHT_EXPONENT * idf.get(term, 0.0) ** IDF_EXPONENT
         for term, near in search_query.neighbors.items():
             parts = [search_query.terms.get(part, 0.0) for part in near.origin.split(" ")]
             weight = max(parts) or heaviest
             closeness = min(near.weight / (weight or 1.0), 1.0) ** CLOSENESS_EXPONENT
-            self._worth[term] = near.origin, closeness * weight * idf.get(term, 0.0) ** IDF_EXPONENT
+            worth = closeness * weight**WEIGHT_EXPONENT * idf.get(term, 0.0) ** IDF_EXPONENT
+            self._worth[term] = near.origin, worth
 
     def add_to(self, features: FileFeatures, matches: Iterable[tuple[int, TermMatch]]) -> None:
         """Add how much of the question the definitions, names and path of a file have.
