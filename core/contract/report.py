@@ -254,6 +254,9 @@ class PrepareRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    schema_version: Annotated[str, Field(pattern=r"^1\.\d+$")] = Field(
+        default=SCHEMA_VERSION, description="The version of the contract that the caller writes."
+    )
     prompt: str
     client: RequestClient = RequestClient()
     repo_root: str | None = Field(

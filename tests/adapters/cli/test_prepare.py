@@ -48,6 +48,7 @@ def assert_prepared(finished: Finished) -> None:
         pytest.param(PROMPT.encode(), id="text"),
         pytest.param(b"\xef\xbb\xbf" + PROMPT.encode() + b"\r\n", id="text with a byte order mark"),
         pytest.param(json.dumps({"prompt": PROMPT}).encode(), id="request"),
+        pytest.param(json.dumps({"schema_version": "1.7", "prompt": PROMPT}).encode(), id="a newer minor version"),
         pytest.param(
             b"\xef\xbb\xbf  "
             + json.dumps({"prompt": PROMPT, "new": {"a": [1]}, "client": {"name": "codex-cli", "x": 1}}).encode(),
@@ -88,6 +89,11 @@ def test_the_command_line(repo: Path, tmp_path: Path) -> None:
         pytest.param(b'{"a":' * 100_000, "stdin starts with '{' but is not JSON (", id="deep JSON"),
         pytest.param(b"fix \xff it", "stdin is not UTF-8 (byte 4); send UTF-8\n", id="not UTF-8"),
         pytest.param(b"{}", "stdin is not a v1 request: prompt: Field required\n", id="no prompt"),
+        pytest.param(
+            b'{"schema_version": "9.0", "prompt": "x"}',
+            "stdin is not a v1 request: schema_version: String should match",
+            id="another version",
+        ),
         pytest.param(
             b'{"prompt": null}', "stdin is not a v1 request: prompt: Input should be a valid string", id="null"
         ),
