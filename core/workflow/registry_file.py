@@ -325,6 +325,10 @@ def _find_unresolved_in_stage(layer: Layer, key: str, values: ParsedEntry, merge
         hint = did_you_mean(agent.lower(), merged.agents)
         yield f"{layer.location_of(f'{path}.agent')}: {path}.agent names no agent: {format_value(agent)}{hint}"
     yield from _find_unknown_stages(layer, f"{path}.spec_before", ((before,),) if before else (), merged)
+    stage = merged.stages[key]
+    if stage.required_evidence == CHANGES and not stage.needs_agent:
+        location = layer.location_of(f"{path}.{'needs_agent' if 'needs_agent' in values else 'required_evidence'}")
+        yield f"{location}: {path} requires the reading of a subagent; set needs_agent = true"
     for verdict, groups in values.get("repairs", {}).items():
         repair = f"{path}.repair.{verdict}"
         if verdict not in merged.stages[key].verdicts:

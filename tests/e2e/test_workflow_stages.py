@@ -174,3 +174,24 @@ def test_a_handoff_that_is_cut_can_be_read_whole(sandbox: Sandbox, client: str) 
     assert 1 == last.count("From DEBUG (cut, whole in DEBUG.md):")
     assert 1 == last.count(f"Whole handoffs: {file.parent}")
     assert (1, 0) == (last.count("finding 39: retries"), last.count(token))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_one_of_three_developers_fails(sandbox: Sandbox, client: str) -> None:
+    """Three calls in one message are one step: its worst result counts, the tester waits, and the step is repeated."""
+    developers = [
+        part("developer", "Write the first half.", "PASS", write_test(GREEN)),
+        part("developer", "Write the second half.", "FAIL"),
+        part("developer", "Write the rest of it."),
+    ]
+    rounds = [
+        developers,
+        [part("tester", "[stage:TEST] Test what is there.", refused=True)],
+        [part("developer", "Write it again.")],
+        "Shall the tester go on?",
+    ]
+    played = play(sandbox, client, "[workflow:quick] add retries", rounds)
+    finished = [(fact["step_key"], fact["verdict"]) for fact in facts(played.records, "step_finished")]
+
+    assert [("DEV", "fail"), ("DEV", "pass")] == finished
+    assert 1 == len(effects(played.records, "deny"))

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 from upbeat.core.contract.event import TurnEnding
 from upbeat.core.sanitize.control_chars import strip_controls
-from upbeat.core.workflow.decide.subagents import conclude_step, evaluate_result
+from upbeat.core.workflow.decide.subagents import conclude_step, evaluate_result, keep_handoff
 from upbeat.core.workflow.decide.subtasks import open_subtasks
 from upbeat.core.workflow.decide.transitions import finish_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import StepFinished
-from upbeat.core.workflow.handoff import MAX_HANDOFF_CHARS, parse_handoff
 from upbeat.core.workflow.prompts import format_step_keys
 from upbeat.core.workflow.state import (
     SessionState,
@@ -54,10 +53,10 @@ def apply_own_verdicts(
         return NO_DECISION, notes
     step, stated = claims.counted
     verdict, _problem, failure = evaluate_result(state, step, message, inputs, stated.verdict)
-    handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
-    finished = StepFinished(step.key, verdict, failure, handoff, StepAuthor.MAIN)
+    handoff, length, stored = keep_handoff(run, step, message, inputs)
+    finished = StepFinished(step.key, verdict, failure, handoff, StepAuthor.MAIN, length)
     facts = finish_step(run, inputs.registry, finished)
-    return conclude_step(run, inputs, finished, facts, message), notes
+    return stored + conclude_step(run, inputs, finished, facts, message), notes
 
 
 def _sort_claims(run: WorkflowRun, message: str, inputs: WorkflowInputs) -> _Claims:

@@ -227,13 +227,7 @@ def _on_final_message(
         origin = _workflow_origin(inputs.registry, run)
         why = make_explanation("workflow", "request_verdict", problem, origin, step=step.key, message=message[-300:])
         return WorkflowDecision(effects=(ContinueTurn(problem),), explanations=(why,))
-    handoff, length = parse_handoff(message), 0
-    decision = NO_DECISION
-    if inputs.handoff_folder:
-        length = len(handoff.truncate(MAX_WHOLE_CHARS))
-        stored = StoreHandoff(run.id, step.key, message, _has_other_results(run, step))
-        decision = WorkflowDecision(workspace_actions=(stored,))
-    text = handoff.truncate(MAX_HANDOFF_CHARS)
+    text, length, decision = keep_handoff(run, step, message, inputs)
     if call.subtask:
         return decision + conclude_subtask(run, call, SubtaskFinished(call.call_id, verdict, notes, text), inputs)
     facts = finish_call(run, inputs.registry, CallReturned(call.call_id, verdict, notes, text, length))
@@ -241,10 +235,21 @@ def _on_final_message(
     return decision + conclude_step(run, inputs, ended, facts, message)
 
 
-def _has_other_results(run: WorkflowRun, step: WorkflowStep) -> bool:
-    """Return whether other calls of the step have returned, whose reports are kept."""
-    is_returned = any(call.step_key == step.key and call.verdict is not StepVerdict.NONE for call in run.calls)
-    return is_returned or any(result.step_key == step.key for result in run.subtasks)
+def keep_handoff(
+    run: WorkflowRun, step: WorkflowStep, message: str, inputs: WorkflowInputs
+) -> tuple[str, int, WorkflowDecision]:
+    """Return the handoff in ``message``, cut to its limit, its length before, and the decision to store the whole.
+
+    Without a file, the length is 0. Reports of other calls of the step are kept in the same file.
+    """
+    handoff = parse_handoff(message)
+    text = handoff.truncate(MAX_HANDOFF_CHARS)
+    if not inputs.handoff_folder:
+        return text, 0, NO_DECISION
+    is_more = any(call.step_key == step.key and call.verdict is not StepVerdict.NONE for call in run.calls)
+    is_more |= any(result.step_key == step.key for result in run.subtasks)
+    stored = StoreHandoff(run.id, step.key, message, is_more)
+    return text, len(handoff.truncate(MAX_WHOLE_CHARS)), WorkflowDecision(workspace_actions=(stored,))
 
 
 def evaluate_result(

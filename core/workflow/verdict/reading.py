@@ -24,7 +24,9 @@ SPECS_FOLDER = "specs/"
 
 _DIFF_PROGRAMS = frozenset({"git", "gh", "glab", "hg", "svn", "jj", "sl", "diff", "colordiff"})
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
-_DIFF_FILE = re.compile(r"^(?:\+\+\+|---) (?:[abciow]/)?([^\t\n]+)", re.MULTILINE)
+_DIFF_FILE = re.compile(r"^(?:\+\+\+|---) \"?(?:[abciow]/)?([^\t\n\"]+)", re.MULTILINE)
+_OCTAL_BYTES = re.compile(r"(?:\\[0-7]{3})+")
+"""How git prints what is not ASCII in a name."""
 _SEARCH_HIT = re.compile(r"^([^\s:][^:\n]{0,300}):(?:\d+[:-])?", re.MULTILINE)
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _HIDING_PROGRAMS = frozenset({"wc", "true", "md5sum", "sha1sum", "sha256sum", "cksum"})
@@ -61,7 +63,16 @@ def _shown_by_shell(command: str, cwd: str, output: str, root: str) -> Iterable[
     folders = (_folder_of(each, cwd) for each in commands if set(each.words[:1]) & _DIFF_PROGRAMS)
     if not all(_relative_to(root, folder) or folder == root for folder in folders):
         return read
-    return (*read, *(posixpath.join(root, name.strip('"')) for name in _DIFF_FILE.findall(output)))
+    return (*read, *(posixpath.join(root, _decode_name(name)) for name in _DIFF_FILE.findall(output)))
+
+
+def _decode_name(name: str) -> str:
+    """Return a file name as git prints it, with the bytes that git escapes."""
+
+    def decode(match: re.Match[str]) -> str:
+        return bytes(int(digits, 8) & 255 for digits in match[0].split("\\")[1:]).decode("utf-8", "replace")
+
+    return _OCTAL_BYTES.sub(decode, name)
 
 
 def _hides_output(command: SimpleCommand) -> bool:

@@ -67,3 +67,12 @@ def test_any_line_and_any_output(command: str, output: str) -> None:
 
     assert len(set(files)) == len(files) <= MAX_PATHS_PER_CALL
     assert not any(file.startswith(("/", "../")) for file in files)
+
+
+def test_names_that_git_escapes() -> None:
+    """A name that is not ASCII is in quotes, its bytes in octal digits."""
+    name = "shop/\u5e97.py"
+    escaped = "".join(f"\\{byte:03o}" for byte in "\u5e97".encode())
+    diff = f'--- "a/shop/{escaped}.py"\n+++ "b/shop/{escaped}.py"\n@@ -1 +1 @@\n+x\n'
+
+    assert (name,) == shown_files(shell("git diff", diff), ROOT)
