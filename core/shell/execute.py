@@ -311,14 +311,15 @@ class Shell:
         return result
 
     def _test(self, node: Node, state: State, trace: Trace, frame: Frame) -> Paths:
-        """``[ … ]``: known only where an exit code is compared with 0."""
+        """``[ … ]``: known where its words are, or where an exit code is compared with 0."""
         inner = node.named_children[0] if node.named_children else None
         words: Words = ()
-        if inner is not None and inner.type == "binary_expression":
+        if inner is not None and inner.type in ("binary_expression", "unary_expression"):
+            values = replace(self.values(state, frame), is_test=True)
             words = tuple(
-                expand_text(child, self.values(state, frame)) if child.is_named and child.type != "test_operator"
-                else node_text(child) for child in inner.children
-            )  # fmt: skip
+                expand_text(child, values) if child.is_named and child.type != "test_operator" else node_text(child)
+                for child in inner.children
+            )
         return self.checked(outcomes(state, trace, compare_status(words)), frame)
 
     def _command(self, node: Node, state: State, trace: Trace, frame: Frame) -> Paths:

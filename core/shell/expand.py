@@ -43,6 +43,8 @@ class Values:
     status: str = "0"
     pipe: Words = ()
     is_script: bool = False
+    is_test: bool = False
+    """A variable that was never set may be set in the environment."""
 
 
 def expand_words(nodes: Iterable[Node], values: Values) -> Words:
@@ -110,6 +112,8 @@ def _variable_name(node: Node) -> str:
 def _expand_variable(node: Node, values: Values) -> str:
     name = _variable_name(node)
     value = _lookup(name, values)
+    if value is None and values.is_test and not name.isdecimal():
+        return UNKNOWN
     plain = {f"${name}", f"${{{name}}}"}
     if node_text(node) in plain:
         return value if value is not None else "" if values.is_script else UNKNOWN

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from upbeat.core.shell.expand import FAILED
+from upbeat.core.shell.expand import FAILED, UNKNOWN
 from upbeat.core.shell.syntax import Words
 
 if TYPE_CHECKING:
@@ -89,8 +89,16 @@ class Frame:
 
 
 def compare_status(words: Words) -> bool | None:
-    """Return whether a comparison of an exit code with 0 holds; None if it is not known."""
-    if len(words) != 3 or words[0] not in ("0", FAILED) or not words[2].isdecimal():
+    """Return whether a test holds whose words are known, or that compares an exit code; None if it is not known."""
+    if len(words) == 2 and words[0] in ("-z", "-n") and UNKNOWN not in words[1]:
+        return (not words[1]) == (words[0] == "-z")
+    if len(words) != 3 or UNKNOWN in words[0] + words[2]:
+        return None
+    is_status = words[0] in ("0", FAILED) and words[2].isdecimal()
+    if not is_status and FAILED not in words[0] + words[2] and words[1] in ("=", "==", "!=", "-eq", "-ne"):
+        is_pattern = any(char in words[2] for char in "*?[")
+        return None if is_pattern else (words[0] == words[2]) == (words[1] in ("=", "==", "-eq"))
+    if not is_status:
         return None
     is_zero, other = words[0] == "0", int(words[2])
     if words[1] in ("-eq", "=", "=="):

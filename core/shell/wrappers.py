@@ -60,7 +60,12 @@ class PeeledCommand:
 def peel_wrapper(words: Sequence[str]) -> PeeledCommand | None:
     """Return the command that ``words`` wrap, if the outermost program is a wrapper."""
     plain = [words[0].rpartition("/")[2] or words[0], *words[1:]]
-    inner = _wrapped_command(plain)
+    if plain[0] == "xargs":  # its exit code is that of a command that fails
+        inner: list[str] | None = skip_options(plain[1:], _RUNNER_OPTIONS["xargs"]) or None
+    elif plain[:3] == ["uv", "tool", "run"] or plain[:2] == ["pipx", "run"]:
+        inner = skip_options(plain[2 + (plain[0] == "uv") :], "--from --with --python -p --spec")
+    else:
+        inner = _wrapped_command(plain)
     if inner is None:
         return None
     options = plain[1 : len(plain) - len(inner)]

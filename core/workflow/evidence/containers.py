@@ -28,6 +28,8 @@ class ContainerCommand:
     scripts: tuple[Script, ...] = ()
     problem: str = ""
     detail: str = ""
+    command: tuple[str, ...] = ()
+    """What would run, if the project names the container."""
 
 
 @dataclass
@@ -45,11 +47,16 @@ def read_container_command(
 ) -> ContainerCommand | None:
     """Return what ``docker run``, ``docker compose run`` and ``exec`` run; None for other commands."""
     name = posixpath.basename(words[0])
+    if name == "devcontainer" and words[1:2] == ("exec",):
+        return _devcontainer(words[2:], cwd, root, files)
     if name not in ENGINES:
         return None
     rest = list(words[1:])
     is_compose = name.endswith("-compose") or rest[:1] == ["compose"]
     outer = _parse(rest[1:] if rest[:1] == ["compose"] else rest)
+    if is_compose and outer.rest[:1] == ["up"] and "--exit-code-from" in " ".join(outer.rest):
+        options = _parse(outer.rest[1:], ("--exit-code-from",))
+        return _compose(outer, _Options(rest=options.all("--exit-code-from")), cwd, root, files)
     if not outer.rest or outer.rest[0] not in ("run", "exec"):
         return None
     inner = _parse(outer.rest[1:])
@@ -67,6 +74,15 @@ def read_container_command(
     if inner.rest[0] in built_images:
         mounts = mounts or {posixpath.normpath(cwd): (inner.all("-w", "--workdir") or [root])[0]}
     return _command(inner, inner.rest[1:], mounts, (inner.all("-w", "--workdir") or [""])[-1], root)
+
+
+def _devcontainer(words: Sequence[str], cwd: str, root: str, files: ProjectFiles) -> ContainerCommand | None:
+    """``devcontainer exec``: it mounts the workspace."""
+    options = _parse(words, ("--workspace-folder", "--config", "--id-label", "--container-id"))
+    folder = posixpath.normpath(posixpath.join(cwd, (options.all("--workspace-folder") or ["."])[0]))
+    if not is_below(folder, root) or not files.exists(".devcontainer") or not options.rest:
+        return ContainerCommand(problem="container_tree", detail="devcontainer")
+    return ContainerCommand((Script(shlex.join(options.rest), folder, "container", place=PLACE),))
 
 
 def built_image(words: Sequence[str], cwd: str, root: str) -> str:
@@ -133,10 +149,8 @@ def _command(
     folder = posixpath.normpath(posixpath.join(here, posixpath.relpath(inside, there)))
     if not command:
         return ContainerCommand(problem="container_command", detail=" ".join(options.rest[:1]))
-    mapped = [
-        here + word[len(there) :] if word == there or word.startswith(there.rstrip("/") + "/") else word
-        for word in command
-    ]
+    inner = re.compile(rf"(?<![\w./-]){re.escape(there.rstrip('/') or '/')}(?=$|[/\s'\";&|):])")
+    mapped = [inner.sub(lambda _: here, word) for word in command]
     env = tuple(tuple(value.partition("=")[::2]) for value in options.all("-e", "--env") if "=" in value)
     script = Script(shlex.join(mapped), folder, "container", env=env, place=PLACE)  # type: ignore[arg-type]
     return ContainerCommand((script,))
@@ -196,7 +210,7 @@ def _named_container(options: _Options, root: str, files: ProjectFiles) -> Conta
             if isinstance(service, dict) and service.get("container_name") == options.rest[0]:
                 workdir = (options.all("-w", "--workdir") or [str(service.get("working_dir") or "")])[-1]
                 return _command(options, options.rest[1:], dict(_service_mounts(service, root)), workdir, root)
-    return ContainerCommand(problem="container_unnamed", detail=options.rest[0])
+    return ContainerCommand((), "container_unnamed", options.rest[0], tuple(options.rest[1:]))
 
 
 def _read(files: ProjectFiles, folder: str, name: str, root: str) -> str | None:

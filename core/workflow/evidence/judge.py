@@ -22,6 +22,7 @@ from upbeat.core.workflow.evidence.resolve import TaskResolver
 from upbeat.core.workflow.evidence.runner_calls import (
     PYTHON,
     ProjectFiles,
+    Runner,
     RunnerCall,
     canonical_words,
     find_problem,
@@ -32,15 +33,7 @@ from upbeat.core.workflow.evidence.runner_calls import (
 )
 from upbeat.core.workflow.evidence.summaries import Summary, clean_output, read_all_formats, read_summary
 
-_GENERATORS = (
-    "CMakeLists.txt",
-    "Makefile.am",
-    "configure.ac",
-    "configure",
-    "meson.build",
-    "Makefile.in",
-    "build.ninja",
-)
+_GENERATORS = word_set("generators")
 """Files of build systems that write the rules of make and ninja outside of the tree's own files."""
 _PRINTERS = frozenset({"echo", "printf"})
 _RUNS_ELSEWHERE = word_set("runs_elsewhere")
@@ -90,8 +83,18 @@ def _find_call(line: _Line, invocation: Invocation) -> RunnerCall | None:
         return None  # its own rules say what it runs
     problem, detail = _find_shadow(line, invocation, words[0])
     if not problem:
-        problem, detail = find_problem(runner, arguments, line.finished.root, invocation.cwd)
+        configured = _config_words(line, invocation, runner)
+        problem, detail = find_problem(runner, (*arguments, *configured), line.finished.root, invocation.cwd)
     return RunnerCall(invocation, runner, arguments, problem, detail)
+
+
+def _config_words(line: _Line, invocation: Invocation, runner: Runner) -> tuple[str, ...]:
+    """Return the options that the runner also reads from a file of options, such as ``.rspec``."""
+    found: list[str] = []
+    for folder in dict.fromkeys((invocation.cwd, line.finished.root)):
+        relative = posixpath.relpath(posixpath.join(folder, runner.config), line.finished.root) if runner.config else ""
+        found += (line.files.read(relative) or "").split() if relative and not relative.startswith("..") else []
+    return tuple(word for word in found if word in runner.idle | runner.refused)
 
 
 def _find_shadow(line: _Line, invocation: Invocation, program: str) -> tuple[str, str]:
@@ -122,7 +125,7 @@ def _find_refusal(
     checks: Iterable[tuple[str, str]] = (
         *((call.problem, call.detail) for call in line.calls if call.problem),
         *_other_problems(line, invocations),
-        *filter(None, (_environment_problem(run) for run in runs)),
+        *filter(None, (_environment_problem(run, line.finished.root) for run in runs)),
         *filter(None, (_place_problem(line, run) for run in runs)),
         *_tree_problems(invocations, runs),
     )
@@ -151,18 +154,25 @@ def _other_problems(line: _Line, invocations: Sequence[Invocation]) -> Iterator[
             yield line.resolver.problems[invocation]
 
 
-def _environment_problem(run: Invocation) -> tuple[str, str] | None:
+def _environment_problem(run: Invocation, root: str) -> tuple[str, str] | None:
     """Return the variable that changes which program runs or how, if the line sets one."""
     table = load_toml(__package__, "environment.toml")
     for name, value in run.env:
         if name == "PATH":
-            if not _is_safe_path(value):
-                return "environment", f"PATH={value.replace(UNKNOWN, '$PATH')}"
-        elif name == "NODE_OPTIONS" or re.fullmatch(table["options"], name):
-            if not all(re.fullmatch(table["harmless_words"], word) for word in value.split()):
-                return "environment", f"{name}={value}"
+            is_harmless = _is_safe_path(value)
+        elif name in ("MAKEFLAGS", "MFLAGS"):
+            is_harmless = re.fullmatch(r"(?:-j ?\d*\s*)*", value) is not None
         elif re.fullmatch(table["refused"], name):
-            return "environment", f"{name}={value}"
+            is_harmless = False
+        elif re.fullmatch(table["options"], name):
+            is_harmless = all(re.fullmatch(table["harmless_words"], word) for word in value.split())
+        elif re.fullmatch(table["folders"], name):
+            folders = (posixpath.normpath(posixpath.join(run.cwd, folder)) for folder in value.split(":") if folder)
+            is_harmless = all(UNKNOWN in folder or is_below(folder, root) for folder in folders)
+        else:
+            continue
+        if not is_harmless:
+            return "environment", f"{name}={value.replace(UNKNOWN, '$…')}"
     return None
 
 
@@ -277,7 +287,8 @@ def _summary_problem(
         return "nothing_ran", "", 0
     names = sorted({call.runner.name for call in silent})
     is_redirected = re.search(r"[|>]", line.finished.command.replace("2>&1", ""))
-    if is_redirected and all(call.is_strict for call in silent) and not _says_nothing_ran(output):
+    is_certain = all(call.is_strict and "xargs" not in call.invocation.wrappers for call in silent)
+    if is_redirected and is_certain and not _says_nothing_ran(output):
         return "", "", 0
     return "no_summary", ", ".join(names), 0
 

@@ -9,7 +9,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from upbeat.core.package_data import parse_toml
 from upbeat.core.shell.expand import UNKNOWN
@@ -18,11 +18,17 @@ from upbeat.core.shell.wrappers import ASSIGNMENT, SHELLS
 from upbeat.core.workflow.evidence import task_files
 from upbeat.core.workflow.evidence.containers import built_image, read_container_command
 from upbeat.core.workflow.evidence.makefile import parse_makefile, scripts_of_target
-from upbeat.core.workflow.evidence.runner_calls import PROGRAM_FOLDERS, ProjectFiles, is_below, match_runner, word_set
+from upbeat.core.workflow.evidence.package_managers import listed_scripts, package_scripts, take_option
+from upbeat.core.workflow.evidence.runner_calls import (
+    PROGRAM_FOLDERS,
+    PYTHON,
+    ProjectFiles,
+    is_below,
+    match_runner,
+    word_set,
+)
 
 PACKAGE_MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun"})
-_NPM_TESTS = frozenset({"t", "test", "tst"})
-_NPM_COMMANDS = word_set("npm_commands")
 _ACTIVATE = re.compile(
     r"(?:^|/)(?:bin|Scripts)/activate(?:\.\w+)?$|(?:^~|/home/\w+|/root|/etc|/opt|/usr)/[\w./-]*"
     r"(?:nvm|env|profile|rc|asdf|conda|sdkman-init|activate|export|bash_completion|rvm|functions)(?:\.\w+)?$"
@@ -58,12 +64,17 @@ class TaskResolver:
 
     def _resolve(self, invocation: Invocation) -> Sequence[Script] | None:
         words, program = invocation.words, posixpath.basename(invocation.words[0])
+        if PYTHON.fullmatch(program) and words[1:2] == ("-m",) and words[2:3] and words[2] in _PYTHON_TASKS:
+            invocation, program = replace(invocation, words=words[2:]), words[2]
+            words = invocation.words
         if words[0] == "source":
             return self._sourced(invocation)
         if image := built_image(words, invocation.cwd, self.root):
             self.built_images.append(image)
         container = read_container_command(words, invocation.cwd, self.root, self.files, self.built_images)
         if container is not None:
+            if container.problem == "container_unnamed" and invocation.origin:  # the project names it
+                return [Script(shlex.join(container.command), self.root, "container", place="container")]
             if container.problem:
                 self.problems[invocation] = (container.problem, container.detail)
             return container.scripts or None
@@ -72,6 +83,9 @@ class TaskResolver:
         reader = _READERS.get(program)
         if reader and (words[0] == program or PROGRAM_FOLDERS.search(words[0])):
             return reader(self, invocation, list(words[1:]))
+        if program in ("kubectl", "oc") and invocation.origin and "exec" in words and "--" in words:
+            inner = words[words.index("--") + 1 :]
+            return [Script(shlex.join(inner), self.root, "container", place="container")]
         if program in SHELLS:
             return self._shell_file(invocation, words)
         return self._file_in_tree(invocation)
@@ -157,8 +171,8 @@ class TaskResolver:
 
     def _make(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
         cwd = self.task_cwd(invocation, arguments, "-C", "--directory")
-        file = self._take(arguments, "-f", "--file", "--makefile")
-        self._take(arguments, "-j", "--jobs", "-l", "-o", "-W") if "-j" not in arguments else None
+        file = take_option(arguments, "-f", "--file", "--makefile")
+        take_option(arguments, "-j", "--jobs", "-l", "-o", "-W") if "-j" not in arguments else None
         if bad := next((word for word in arguments if _MAKE_REFUSED.fullmatch(word)), ""):
             self.problems[invocation] = ("idle", bad)
             return None
@@ -176,104 +190,11 @@ class TaskResolver:
             found += scripts
         return found
 
-    def _package(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
-        """``npm test``, ``pnpm run NAME``, ``yarn NAME``."""
-        program = posixpath.basename(invocation.words[0])
-        own: list[str] = []
-        if "--" in arguments:
-            at = arguments.index("--")
-            own, arguments = arguments[at + 1 :], arguments[:at]
-        cwd = self.task_cwd(invocation, arguments, "--prefix", "-C", "--dir", "--cwd")
-        folders = self._workspaces(arguments, cwd)
-        if arguments[:1] == ["workspace"] and len(arguments) > 1:
-            folders, arguments = self._workspace_folders(arguments[1], cwd), arguments[2:]
-        if arguments[:2] == ["workspaces", "foreach"]:
-            folders, arguments = self._all_workspaces(cwd), [w for w in arguments[2:] if not w.startswith("-")]
-        if arguments[:1] == ["--filter"]:
-            arguments = arguments[2:]
-        plain = [word for word in arguments if not word.startswith("-")]
-        if not plain or (program == "bun" and plain[0] == "test"):
-            return None
-        name, rest = self._script_name(plain[0], arguments)
-        if name is None:
-            return None
-        passed = own if program == "npm" else [*rest, *own]
-        found: list[Script] = []
-        for folder in folders if folders is not None else [cwd]:
-            _, text = self.read(folder, "package.json")
-            found += task_files.package_scripts(text, name, passed, folder) or []
-        if not found and folders is None and program in ("yarn", "pnpm", "bun") and plain[0] not in _NPM_TESTS:
-            at = arguments.index(plain[0]) + (1 if plain[0] in ("run", "exec") else 0)
-            return [Script(shlex.join([*arguments[at:], *own]), cwd)] if arguments[at:] else None
-        return found or None
-
-    def _script_name(self, first: str, arguments: list[str]) -> tuple[str | None, list[str]]:
-        """Return the script that a package manager runs, and the words after it."""
-        at = arguments.index(first)
-        if first in ("run", "run-script", "rum"):
-            names = [word for word in arguments[at + 1 :] if not word.startswith("-")]
-            if not names:
-                return None, []
-            return names[0], arguments[arguments.index(names[0], at + 1) + 1 :]
-        if first in _NPM_COMMANDS:
-            return None, []
-        return ("test" if first in _NPM_TESTS else first), arguments[at + 1 :]
-
-    def _workspaces(self, arguments: list[str], cwd: str) -> list[str] | None:
-        """Return the folders of the workspaces that the options select; None if they select none."""
-        selected: list[str] | None = None
-        for option in ("-w", "--workspace", "--filter", "-F"):
-            while (value := self._take(arguments, option)) is not None:
-                selected = [*(selected or []), *self._workspace_folders(value, cwd)]
-        if {"--workspaces", "-ws", "-r", "--recursive"} & set(arguments):
-            for word in ("--workspaces", "-ws", "-r", "--recursive"):
-                if word in arguments:
-                    arguments.remove(word)
-            return self._all_workspaces(cwd)
-        return selected
-
-    def _workspace_folders(self, name: str, cwd: str) -> list[str]:
-        short = name.rstrip(".").rpartition("/")[2]
-        known = [folder for folder in self._all_workspaces(cwd)
-                 if posixpath.basename(folder) == short
-                 or task_files.parse_json(self.read(folder, "package.json")[1]).get("name") == name]  # fmt: skip
-        return known or (
-            [posixpath.normpath(posixpath.join(cwd, name))] if self.read(cwd, f"{name}/package.json")[0] else []
-        )
-
-    def _all_workspaces(self, cwd: str) -> list[str]:
-        declared = task_files.parse_json(self.read(cwd, "package.json")[1]).get("workspaces", [])
-        if isinstance(declared, dict):
-            declared = declared.get("packages", [])
-        if not declared:
-            declared = task_files.parse_yaml(self.read(cwd, "pnpm-workspace.yaml")[1]).get("packages", [])
-        found: list[str] = []
-        for pattern in declared if isinstance(declared, list) else []:
-            folder, star, _ = str(pattern).partition("*")
-            base = posixpath.normpath(posixpath.join(cwd, folder))
-            relative = self.relative(cwd, folder or ".")
-            names = self.files.entries(relative) if star and relative else [""]
-            found += [posixpath.normpath(posixpath.join(base, name)) for name in names]
-        return [folder for folder in found if self.read(folder, "package.json")[0]]
-
-    def _take(self, arguments: list[str], *options: str) -> str | None:
-        """Take the value of one of ``options`` out of ``arguments``."""
-        for at, word in enumerate(arguments):
-            name, separator, value = word.partition("=")
-            if separator and name in options:
-                del arguments[at]
-                return value
-            if word in options and at + 1 < len(arguments):
-                value = arguments[at + 1]
-                del arguments[at : at + 2]
-                return value
-        return None
-
     def _just(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
         if any(word in _JUST_REFUSED for word in arguments):
             self.problems[invocation] = ("idle", next(word for word in arguments if word in _JUST_REFUSED))
             return None
-        file = self._take(arguments, "-f", "--justfile")
+        file = take_option(arguments, "-f", "--justfile")
         cwd = self.task_cwd(invocation, arguments, "-d", "--working-directory")
         path, text = self.read(cwd, *([file] if file else ("justfile", "Justfile", ".justfile")))
         plain = [word for word in arguments if not word.startswith("-") or arguments.index(word) > 0]
@@ -292,7 +213,7 @@ class TaskResolver:
             self.problems[invocation] = ("idle", found)
             return None
         own = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
-        file = self._take(arguments, "-t", "--taskfile")
+        file = take_option(arguments, "-t", "--taskfile")
         cwd = self.task_cwd(invocation, arguments, "-d", "--dir")
         path, text = self.read(
             cwd, *([file] if file else ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "Taskfile.dist.yml"))
@@ -312,18 +233,22 @@ class TaskResolver:
             self.problems[invocation] = ("idle", found)
             return None
         own = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
-        named = self._take(arguments, "-e", "--env", "-f")
+        named = take_option(arguments, "-e", "--env", "-f")
         cwd = self.task_cwd(invocation, arguments, "-c", "--conf")
         cwd = posixpath.dirname(cwd) if cwd.endswith((".ini", ".cfg", ".toml")) else cwd
-        path, text = self.read(cwd, "tox.ini", "setup.cfg")
-        if not path:
-            path, text = self.read(cwd, "pyproject.toml")
-            found_ini = re.search(r'legacy_tox_ini\s*=\s*"""(.*?)"""', text, re.DOTALL)
-            if not found_ini:
-                return None
-            text = found_ini[1]
         environments = [name for name in (named or "").split(",") if name]
-        return task_files.tox_commands(text, environments, own, cwd)
+        for file in ("tox.ini", "setup.cfg", "pyproject.toml", "tox.toml"):
+            _, text = self.read(cwd, file)
+            if file.endswith(".toml"):
+                if legacy := re.search(r'legacy_tox_ini\s*=\s*"""(.*?)"""', text, re.DOTALL):
+                    return task_files.tox_commands(legacy[1], environments, own, cwd)
+                if "tox" in text or file == "tox.toml":
+                    scripts = task_files.tox_toml_commands(text, environments, own, cwd)
+                    if scripts is not None:
+                        return scripts
+            elif "testenv" in text:
+                return task_files.tox_commands(text, environments, own, cwd)
+        return None
 
     def _nox(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
         if found := next(
@@ -446,10 +371,12 @@ _WRAPPER_TABLES: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
              (_PYPROJECT, ("tool.pixi.tasks", "tool.pixi.feature.test.tasks", "tool.pixi.feature.dev.tasks"))),
     "pipenv": (("Pipfile", ("scripts",)),),
 }  # fmt: skip
+_PYTHON_TASKS = frozenset({"tox", "nox", "invoke", "poethepoet"})
 _READERS: dict[str, Callable[[TaskResolver, Invocation, list[str]], Sequence[Script] | None]] = {
     "make": TaskResolver._make,
     "gmake": TaskResolver._make,
-    **dict.fromkeys(PACKAGE_MANAGERS, TaskResolver._package),
+    **dict.fromkeys(PACKAGE_MANAGERS, package_scripts),
+    **dict.fromkeys(("run-s", "run-p", "npm-run-all", "npm-run-all2", "concurrently"), listed_scripts),
     "just": TaskResolver._just,
     "task": TaskResolver._taskfile,
     "go-task": TaskResolver._taskfile,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Protocol
 
 from upbeat.core.package_data import load_toml
@@ -24,6 +25,8 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(load_toml(__package__, "words.toml")[name].split())
 
 
+_MAIN_CALL = re.compile(r"(?:sys\.exit|SystemExit|\bexit)\(\s*(pytest)\.main\(([^()]*)\)\s*\)")
+"""``python -c "sys.exit(pytest.main([…]))"``, which hands the exit code on."""
 PYTHON = re.compile(r"python[\d.]*|pypy3?|py")
 PROGRAM_FOLDERS = re.compile(
     r"(?:^|/)(?:\.?v?env[\w.-]*|\.?virtualenv|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+|\.nox/[\w.-]+|\.bundle|"
@@ -69,6 +72,8 @@ class Runner:
     lenient: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
     all_tests: frozenset[str] = frozenset()
+    config: str = ""
+    """A file of options that it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ def _runners() -> tuple[tuple[tuple[str, ...], Runner], ...]:
     for name, row in load_toml(__package__, "test_runners.toml").items():
         sets = {key: frozenset(row.get(key, "").split()) for key in ("idle", "refused", "lenient", "needs", "all")}
         runner = Runner(name, tuple(row["summary"]), bool(row.get("strict")), sets["idle"], sets["refused"],
-                        sets["lenient"], sets["needs"], sets["all"])  # fmt: skip
+                        sets["lenient"], sets["needs"], sets["all"], row.get("config", ""))  # fmt: skip
         rows += [(tuple(call.split()), runner) for call in row["calls"]]
     return tuple(sorted(rows, key=lambda row: -len(row[0])))
 
@@ -141,6 +146,8 @@ def _python_words(rest: Sequence[str]) -> tuple[str, ...]:
             return (rest[at][2:], *rest[at + 1 :])
         at += 2 if rest[at] in ("-W", "-X", "-Q") else 1
     left = list(rest[at:])
+    if left[:1] == ["-c"] and len(left) > 1 and (found := _MAIN_CALL.search(left[1])):
+        return (found[1], *re.findall(r"['\"]([^'\"]*)['\"]", found[2]))
     if left[:1] == ["-m"] and len(left) > 1:
         if left[1] == "coverage":
             return _coverage_words("coverage", left[2:])
@@ -188,7 +195,10 @@ def match_runner(words: Sequence[str]) -> tuple[Runner, tuple[str, ...]] | None:
     """Return the runner that canonical ``words`` call, and its arguments."""
     if not words or words[0] not in runner_names():
         return None
-    plain = [word for word in words[1:] if not word.startswith(("-", "+"))]
+    plain = [
+        word for before, word in pairwise(words)
+        if not word.startswith(("-", "+")) and before not in ("-C", "-j", "-f", "--directory", "--jobs")
+    ]  # fmt: skip
     for call, runner in _runners():
         if call[0] != words[0]:
             continue
@@ -206,13 +216,15 @@ def _needs(runner: Runner, arguments: Sequence[str]) -> bool:
     plain = [re.split(r"[:\s]", word.lstrip(":"))[-1] if not word.startswith("-") else "" for word in arguments]
     first = [re.split(r"\s", word)[0] for word in arguments]
     return any(
-        word in runner.needs or re.fullmatch(r"test[A-Z]\w*|\w+Test", word) for word in (*plain, *first, *arguments)
+        word in runner.needs or re.fullmatch(r"test[A-Z]\w*|\w+Tests?", word) for word in (*plain, *first, *arguments)
     )
 
 
 def _has_option(arguments: Sequence[str], options: frozenset[str]) -> str:
     """Return the first of ``arguments`` that is one of ``options``, also as ``--option=value``."""
     for word in arguments:
+        if word.endswith("=false"):
+            continue
         option = word.partition("=")[0]
         if word in options or (option != word and len(option) > 2 and option.startswith("-") and option in options):
             return word

@@ -19,10 +19,14 @@ MAX_CHARS = 400_000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _PREFIX = re.compile(r"^(?:[\w@/.-]+-\d+\s+\|\s|@?[\w@/.-]+:[\w:.-]+: |\w+#\w+: )")
 """What programs put before the lines of another: ``app-1  | ``, ``web:test: ``."""
+_NAME = re.compile(r"^@?[\w@/.-]+(?: [\w:-]+)?: ")
+"""The name of a package before a line."""
 _COUNT = re.compile(r"(\d+)\s+(?:(?:tests?|scenarios?|features?|specs?|suites?)\s+)?([a-z]+)")
 _NAMED_COUNT = re.compile(r"([A-Z][a-z]+): (\d+)")
-_PASSED = frozenset({"passed", "passing", "succeeded", "pass", "xfailed", "xpassed", "success", "ok"})
-_FAILED = frozenset({"failed", "failing", "error", "errors", "failures", "fail", "undefined", "broken", "flunked"})
+_PASSED = frozenset({"passed", "passing", "succeeded", "pass", "xfailed", "xpassed", "success", "ok", "passes"})
+_FAILED = frozenset(
+    {"failed", "failing", "error", "errors", "failures", "fail", "undefined", "broken", "flunked", "fails"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,9 @@ def _groups(output: str, form: _Format) -> Iterator[dict[str, str]]:
     for line in output.split("\n"):
         if len(line) > 2000:
             continue
+        bare = _NAME.sub("", line)
         for number, pattern in enumerate(form.lines):
-            if match := pattern.search(line):
+            if match := pattern.search(line) or (pattern.search(bare) if bare != line else None):
                 groups = {name: value for name, value in match.groupdict().items() if value is not None}
                 if not form.takes_last:
                     yield groups

@@ -235,6 +235,30 @@ def tox_commands(text: str, environments: Sequence[str], arguments: Sequence[str
     return found
 
 
+def tox_toml_commands(
+    text: str, environments: Sequence[str], arguments: Sequence[str], cwd: str
+) -> list[Script] | None:
+    """Return what tox runs by ``tox.toml``, or the table ``tool.tox`` of pyproject.toml."""
+    document = parse_toml(text)
+    table = document.get("tool", {}).get("tox", {}) if "tool" in document else document
+    found: list[Script] = []
+    for name in environments or table.get("env_list", ["py"]):
+        own = table.get("env", {}).get(name, {})
+        base = table.get("env_run_base", {})
+        commands = own.get("commands", base.get("commands"))
+        if not isinstance(commands, list):
+            return None
+        ignores = bool(own.get("ignore_outcome", base.get("ignore_outcome", False)))
+        for command in commands:
+            words = [str(word) for word in command if not isinstance(word, dict)]
+            is_open = any(isinstance(word, dict) for word in command)
+            line = shlex.join([*words, *(arguments if is_open else ())])
+            found.append(
+                Script(line.removeprefix("- "), cwd, f"tox -e {name}", ignores_failure=ignores or words[:1] == ["-"])
+            )
+    return found
+
+
 def _function_name(task: str, functions: Container[str]) -> str:
     """Return the function of a session or task: ``tests-3.12`` is one of ``tests``, ``unit-test`` is ``unit_test``."""
     plain = task.replace("-", "_")

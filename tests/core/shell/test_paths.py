@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from upbeat.core.shell.expand import FAILED
+from upbeat.core.shell.expand import FAILED, UNKNOWN
 from upbeat.core.shell.paths import Invocation, Paths, State, add_path, compare_status, either, with_variable
 
 A, B = (Invocation((name,), (name,), "/repo") for name in "ab")
@@ -18,12 +18,14 @@ def test_equal_states_are_merged() -> None:
 
 
 def test_comparisons() -> None:
-    """A comparison of an exit code with 0 is known; others are not."""
-    assert [True, False, None, None] == [
+    """A comparison of an exit code with 0 is known, and one of known words."""
+    assert [True, False, None, False, True, None] == [
         compare_status(("0", "-eq", "0")),
         compare_status((FAILED, "-eq", "0")),
         compare_status((FAILED, "-eq", "5")),
-        compare_status(("x", "-eq", "0")),
+        compare_status(("x", "=", "y")),
+        compare_status(("-z", "")),
+        compare_status((UNKNOWN, "=", "y")),
     ]
 
 
