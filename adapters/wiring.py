@@ -122,7 +122,7 @@ def build_application(
         index=index_manager if is_long_lived else None,
     )
     if is_long_lived:
-        _collect_seldom()
+        collect_seldom()
     return Application(environment, runtime, provider, servers, index_manager)
 
 
@@ -135,7 +135,7 @@ def _guidance_folders(environment: Environment) -> dict[str, Path]:
     }
 
 
-def _collect_seldom() -> None:
+def collect_seldom() -> None:
     """Collect garbage seldom, and never what is loaded by now."""
     gc.freeze()
     gc.set_threshold(YOUNG_THRESHOLD, OLDER_THRESHOLD, OLDER_THRESHOLD)

@@ -14,7 +14,7 @@ from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.adapters.system.terminal import are_terminals
-from upbeat.adapters.wiring import build_index_manager
+from upbeat.adapters.wiring import build_index_manager, collect_seldom
 from upbeat.core.errors import UserError
 
 STATE_TEXTS = {
@@ -38,6 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         raise UserError(f"{root or options.repo} is not a folder")
     shows_progress = are_terminals(sys.stderr) and not options.json
     manager = build_index_manager(environment)
+    collect_seldom()  # a build makes a million objects and hardly any garbage
     try:
         result = manager.build(root, partial(draw_progress, unit=" files") if shows_progress else None)
         if shows_progress and result.files_read:
