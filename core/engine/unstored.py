@@ -33,13 +33,13 @@ def without_storage(
         case SessionStarted():
             told = (NotifyUser(text),)
         case PromptSubmitted(origin=PromptOrigin.USER) if is_running or any(isinstance(f, _BEGINNINGS) for f in facts):
-            told = (NotifyUser(text), InjectContext(f"{text}\n{messages['tell_the_user']}"))
+            told = (NotifyUser(text), InjectContext(f"{messages['tell_the_user']}\n{text}"))
         case TurnEnding():
             is_left = is_running or any(isinstance(effect, ContinueTurn) for effect in kept)
             kept = tuple(effect for effect in kept if not isinstance(effect, ContinueTurn))
             if is_left and not event.was_continued:
                 is_ended = any(isinstance(effect, EndTurn) for effect in kept)
-                again = () if is_ended else (ContinueTurn(f"{text}\n{messages['tell_the_user']}"),)
+                again = () if is_ended else (ContinueTurn(f"{messages['tell_the_user']}\n{text}"),)
                 told = (NotifyUser(text), *again)
         case SubagentEnding(was_continued=True):
             kept = tuple(effect for effect in kept if not isinstance(effect, ContinueTurn))

@@ -16,6 +16,7 @@ from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult,
 from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.workflow.prompts import describe_end_reason
+from upbeat.core.workflow.registry import stage_of_step_key
 from upbeat.core.workflow.state import (
     Evidence,
     RunStatus,
@@ -156,6 +157,7 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, A
                 "agent": call.agent,
                 "agent_id": call.agent_id,
                 "step": call.step_key,
+                "stage": stage_of_step_key(call.step_key),
                 "started_at": _format_seconds(call.started_at),
             }
             for call in run.calls

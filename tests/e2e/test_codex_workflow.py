@@ -111,6 +111,17 @@ def test_a_loop_without_progress_ends(sandbox: Sandbox, transport: str) -> None:
     assert "upbeat: paused workflow single (no progress in 3 turns). Remaining: DEV" in done.stderr
 
 
+def test_a_step_out_of_attempts(sandbox: Sandbox, transport: str) -> None:
+    """After the third failed TEST one more turn lets the model say so, and the exit code is one of its own."""
+    done = once(sandbox, transport, "/upbeat:debug the total", script_of("codex", rounds_of("exhausted")))
+    last = prompts(done.turns)[-1]
+
+    assert (3, "run needs_human TEST") == (done.exit_code, course_of(sandbox)[-1])
+    assert last.startswith("Tell the user this now")
+    assert "\nupbeat: workflow debug waits for you: TEST has failed 3 times." in last
+    assert 1 == done.stderr.count("Say continue to try it again, or stop to end the workflow.\n")
+
+
 def test_an_agent_that_outlives_its_turn(sandbox: Sandbox, transport: str) -> None:
     """codex exec drops agents that still work when a turn ends, so their step is repeated; the server keeps them."""
     spawn = {"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": "[stage:DEV] Take your time."}}

@@ -28,7 +28,7 @@ def tell_user(run: WorkflowRun, text: str, inputs: WorkflowInputs) -> tuple[Effe
         for step in run.steps
         if step.failure_notes and not step.has_passed
     )
-    return (NotifyUser(text), ContinueTurn("\n".join([text, *notes, inputs.messages["tell_the_user"]])))
+    return (NotifyUser(text), ContinueTurn("\n".join([inputs.messages["tell_the_user"], text, *notes])))
 
 
 def wait_for_user(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:

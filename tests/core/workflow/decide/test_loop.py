@@ -236,7 +236,8 @@ def test_the_model_says_once_what_waits_for_the_user() -> None:
     told, continuation = play.notified, play.continuation
 
     assert "workflow debug waits for you: TEST has failed 3 times. Say continue to try it again, or stop" in told
-    assert continuation.startswith(f"{told}\nTEST: The total is off by one.\nTell the user this now")
+    assert continuation.startswith("Tell the user this now")
+    assert continuation.endswith(f"\n{told}\nTEST: The total is off by one.")
     assert ("needs_human", RunStatus.NEEDS_HUMAN) == (play.state.needs_user, play.run.status)
     for _turn in range(3):
         play.ends("I have nothing to add.")
@@ -320,7 +321,8 @@ def test_a_failed_stage_needs_no_evidence() -> None:
     play.ends()
 
     assert RunStatus.COMPLETE is play.run.status
-    assert "Not passed: SMOKE.\nSMOKE: The total is off by one.\nTell the user this now" in play.continuation
+    assert play.continuation.startswith("Tell the user this now")
+    assert play.continuation.endswith("Not passed: SMOKE.\nSMOKE: The total is off by one.")
     play.ends()
     assert "" == play.continuation
 
@@ -402,7 +404,7 @@ def test_two_sessions_with_one_feature() -> None:
     second.ends()
 
     assert "another session (first) is working on retry-limit" in second.notified
-    assert second.continuation.startswith(f"{second.notified}\nTell the user this now")
+    assert second.continuation.endswith(f"\n{second.notified}")
     second.ends(was_continued=True)
     assert ("", "") == (second.continuation, second.notified)
     second.at += FEATURE_LEASE_SECONDS

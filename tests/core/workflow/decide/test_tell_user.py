@@ -20,5 +20,5 @@ def test_the_user_and_the_model_get_the_same_sentence(is_enabled: bool) -> None:
     assert [NotifyUser] + [ContinueTurn] * is_enabled == [type(effect) for effect in effects]
     assert "upbeat: DEBUG has failed." == effects[0].text
     for effect in effects[1:]:
-        first, notes, *_ = effect.text.split("\n")
+        _, first, notes = effect.text.split("\n")
         assert (effects[0].text, True) == (first, notes.startswith("DEBUG: "))
