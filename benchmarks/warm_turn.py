@@ -1,5 +1,8 @@
 """Measure warm turns in one process, as multiples of a fixed loop of about 13 ms that runs between them.
 
+Wall time is divided by the loop's wall time, processor time by its processor time: on a busy machine only the latter
+says something.
+
     python -m benchmarks.warm_turn --cases CASES.jsonl --state FOLDER [--queries N] [--pause SECONDS]
         [--against CHECKOUT=FOLDER] [--quick] ROOT ...
 
@@ -30,13 +33,13 @@ MIN_CHARS = 200
 """Length of a long prompt."""
 
 
-def spin() -> float:
-    """Return the milliseconds of the fixed loop."""
-    started = time.perf_counter()
+def spin() -> tuple[float, float]:
+    """Return the milliseconds of the fixed loop: wall and processor time."""
+    cpu, wall = time.process_time(), time.perf_counter()
     total = 0
     for number in range(LOOPS):
         total += number & 7
-    return (time.perf_counter() - started) * 1000
+    return (time.perf_counter() - wall) * 1000, (time.process_time() - cpu) * 1000
 
 
 class Checkout:
@@ -74,12 +77,13 @@ def work(root: str) -> None:
     source = EventSource(ClientName.CLAUDE_CODE, root)
     for line in sys.stdin:
         request = TurnRequest(source, json.loads(line))
-        loop = spin()
+        loop, loop_cpu = spin()
         cpu, wall = time.process_time(), time.perf_counter()
         report = prepare_turn(request, application.runtime)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         size = len(report.fused_context.for_model.additional_context)
-        print(json.dumps({"wall": wall * 1000, "cpu": cpu * 1000, "loop": loop, "chars": size}), flush=True)
+        times = {"wall": wall * 1000, "cpu": cpu * 1000, "loop_wall": loop, "loop_cpu": loop_cpu}
+        print(json.dumps(times | {"chars": size}), flush=True)
     application.close()
 
 
@@ -90,9 +94,9 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def describe(name: str, runs: Sequence[dict[str, float]]) -> str:
     """Return the row of one checkout."""
-    loop = statistics.median(run["loop"] for run in runs)
-    cells = [f"{loop:.1f}"]
+    cells = [f"{statistics.median(run['loop_wall'] for run in runs):.1f}"]
     for kind in ("wall", "cpu"):
+        loop = statistics.median(run[f"loop_{kind}"] for run in runs)
         values = [run[kind] for run in runs]
         cells += [f"{percentile(values, share) / loop:.2f}" for share in (0.5, 0.95)]
     return f"| {name} | {' | '.join(cells)} | {statistics.mean(run['chars'] for run in runs):.0f} |"

@@ -172,15 +172,15 @@ class IndexStore:
 
     def words_of_keys(self, keys: Iterable[str], names: Iterable[str]) -> dict[int, str]:
         """Return the words that have one of ``keys``, and those of ``names`` that some document has, by their ids."""
-        keys = dict.fromkeys(keys)
+        words_by_key = self._words_by_key(dict.fromkeys(keys))
         words: dict[int, str] = {}
-        for found in self._words_by_key(keys).values():
+        for found in words_by_key.values():
             words |= found
-        known = {*words.values()}
         names_by_key: dict[str, set[str]] = {}
         for name in names:
-            if name not in known:
-                names_by_key.setdefault(index_keys(name)[-1], set()).add(name)
+            key = index_keys(name)[-1]
+            if key not in words_by_key or len(words_by_key[key]) == MAX_WORDS_PER_KEY:
+                names_by_key.setdefault(key, set()).add(name)
         for key, body in self._word_rows(names_by_key):
             words |= {number: word for number, word in decode_words(body).items() if word in names_by_key[key]}
         return words

@@ -278,8 +278,8 @@ def compute_file_signals(
         for name, count in features.name_counts.items()
     ]
     return {
-        "body": weighted_total(corpus.term_gains, saturated) + weighted_total(corpus.neighbor_gains, near),
-        "title": weighted_total(corpus.title_gains, saturated),
+        "body": _total_gain(saturated, corpus.term_gains) + _total_gain(near, corpus.neighbor_gains),
+        "title": _total_gain(saturated, corpus.title_gains),
         "first_pass": _first_pass_score(features, search_query, corpus),
         "length": math.log1p(features.document.length),
         "definition": max(
@@ -294,8 +294,8 @@ def compute_file_signals(
             ),
             default=0.0,
         ),
-        "folder": weighted_total(corpus.term_gains, dict.fromkeys(path_terms(folder), 1.0)),
-        "stem_title": weighted_total(corpus.title_gains, dict.fromkeys(in_stem, share)),
+        "folder": _total_gain(dict.fromkeys(path_terms(folder), 1.0), corpus.term_gains),
+        "stem_title": _total_gain(dict.fromkeys(in_stem, share), corpus.title_gains),
         "qualified_names": math.log1p(len(features.qualified_positions)),
         "names_defined": sum(w * rare.get(n, 0.0) for n, w in features.defined_names.items() if w >= MIN_NAME_LIKENESS),
         "names_used": sum(worth for likeness, worth in uses if likeness >= MIN_NAME_LIKENESS),
@@ -431,6 +431,11 @@ def damp_history(rows: Sequence[dict[str, float]], length: int) -> None:
     for row in rows:
         for name in HISTORY_SIGNALS:
             row[name] = row.get(name, 0.0) * (factor * factor if name == MESSAGES_SIGNAL else factor)
+
+
+def _total_gain(amounts: Mapping[str, float], gains: Mapping[str, float]) -> float:
+    """Return the sum of the ``amounts`` of terms, each times its gain; a file has few of a long query's terms."""
+    return sum([amount * gains[term] for term, amount in amounts.items() if term in gains])
 
 
 def weighted_total(values: Mapping[str, float], weights: Mapping[str, float]) -> float:

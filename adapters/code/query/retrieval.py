@@ -50,6 +50,9 @@ DOTTED_MATCH_WEIGHT = 0.9
 PRUNED_SHARE = 8
 """A needle in more than one of so many files is counted last."""
 
+MAX_COVERED_HITS = 10_000
+"""Hits up to which the covered share is added up for all files at once."""
+
 ROUNDING = 1 + 1e-9
 MIN_SCORE = 1e-300
 """Smallest score of a candidate: more than zero."""
@@ -207,13 +210,15 @@ def _is_covered(counted: Sequence[CountedNeedle], best: Sequence[int], total_fil
     """Return whether a file has ``MIN_COVERAGE`` of the own words' gain; mostly one of the ``best`` has."""
     own = [item for item in counted if item.own_gain]
     wanted = MIN_COVERAGE * sum(item.own_gain for item in own)
-    for position in best:
-        if own and sum(item.own_gain for item in own if item.hits.saturation(position)) >= wanted:
-            return True
+    if sum(len(item.hits.positions) for item in own) > MAX_COVERED_HITS:
+        for position in best:
+            if sum(item.own_gain for item in own if item.hits.saturation(position)) >= wanted:
+                return True
     covered = [0.0] * total_files
     for item in own:
+        gain = item.own_gain
         for position in item.hits.positions:
-            covered[position] += item.own_gain
+            covered[position] += gain
     return bool(own) and max(covered, default=0.0) >= wanted
 
 
