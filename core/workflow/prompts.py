@@ -237,6 +237,8 @@ def render_continuation_prompt(run: WorkflowRun, state: SessionState, inputs: Wo
     lines += (*_unclear_lines(run), *_next_step_lines(run, inputs), *_open_checkbox_lines(inputs.tasks, messages))
     if state.loop.iterations == 0:
         lines.append(messages["question_hint"])
+    elif not run.calls:  # it was told to delegate, and did not: perhaps it cannot
+        lines += _own_step_lines(run, inputs)
     return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)
 
 
@@ -264,12 +266,16 @@ def _status_lines(state: SessionState, inputs: WorkflowInputs) -> list[str]:
 
 
 def _delegation_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
-    """Return how to delegate, and how to do a step without subagents if that counts."""
-    steps = pending_steps(run)
-    own = [step for step in steps if not inputs.needs_agent(step)]
-    return [inputs.messages["delegation_help"]] * bool(steps) + [
-        inputs.messages["own_step_help"].format(key=step.key) for step in own[:1]
-    ]
+    """Return how to delegate, or how to do a step oneself in a client without subagents."""
+    if not pending_steps(run):
+        return []
+    return [inputs.messages["delegation_help"]] if inputs.client.has_subagents else _own_step_lines(run, inputs)
+
+
+def _own_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
+    """Return how to report a step that the main agent may do itself; none if a subagent has to."""
+    own = [step for step in pending_steps(run) if not inputs.needs_agent(step)]
+    return [inputs.messages["own_step_help"].format(key=step.key) for step in own[:1]]
 
 
 def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from workflow_play import Play
 
+from upbeat.core.contract.client import UNKNOWN_CLIENT
 from upbeat.core.workflow import prompts
 from upbeat.core.workflow.decision import StoreHandoff
 from upbeat.core.workflow.registry import Stage
@@ -161,3 +162,39 @@ def test_a_short_handoff_needs_no_file() -> None:
 
     assert "From DEV:\n> It is written." in play.prepended
     assert "Whole handoffs" not in play.prepended
+
+
+def test_a_client_with_subagents_is_not_taught_to_report_itself() -> None:
+    """The first prompt says how to delegate; the second continuation how to report a step that needs no agent."""
+    play = Play()
+    play.prompt("[workflow:quick] add retries")
+    first = play.injected
+    play.ends()
+    told = play.continuation
+    play.ends()
+    again = play.continuation
+
+    assert "Delegate with your subagent tool." in first
+    assert [False, False, True] == ["VERDICT" in text for text in (first, told, again)]
+    assert '"stage": "DEV"' in again
+
+
+def test_a_stage_that_needs_an_agent_is_never_taught() -> None:
+    """However long nothing happens, the main agent does not read how to claim a review."""
+    play = Play()
+    play.prompt("[workflow:review-only] look at it")
+    texts = [play.injected]
+    for _ in range(3):
+        play.ends()
+        texts.append(play.continuation)
+
+    assert not any("VERDICT" in text for text in texts)
+
+
+def test_a_client_without_subagents_learns_how_to_report() -> None:
+    """There, the main agent does every step itself."""
+    play = Play(traits=UNKNOWN_CLIENT)
+    play.prompt("[workflow:review-only] look at it")
+
+    assert '"stage": "REVIEW"' in play.injected
+    assert "Delegate with" not in play.injected
