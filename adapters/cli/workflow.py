@@ -131,6 +131,7 @@ def _step(workflow: Workflow, key: str, registry: Registry) -> dict[str, Any]:
         "repairs": {verdict.value: [list(group) for group in groups] for verdict, groups in stage.repairs.items()},
         "max_attempts": stage.max_attempts,
         "continues_on_failure": stage.continues_on_failure,
+        "needs_agent": stage.needs_agent,
         "required_evidence": stage.required_evidence,
     }
 
