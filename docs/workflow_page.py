@@ -118,6 +118,30 @@ prompt says so, and until then the status. A session that was closed with work l
 Where the state cannot be stored (a full disk, a read-only home), nothing is continued, because the state would never change. You are told, the
 model once a turn; calls are still guarded, and `upbeat status` exits with 4.
 
+## Stop, pause, and whose turn it is
+
+While a workflow, a goal or a todo list would continue the turn, a short prompt in your own words ends that:
+
+- **Stop** ("stop", "ok stop.", "cancel the workflow", "never mind", "I'll do the rest myself", 请停止, 剩下的我自己写) stops the workflow and
+  clears the goal.
+- **Pause** ("wait", "hold on", "stop, do something else", "let me look at the diff first", 等一下, 先停一下) keeps both. The workflow goes on when
+  you say so ("continue", "ok, go on", 继续), a goal or a todo list with your next prompt. Where it is unclear which of the two is meant, it is a
+  pause. The message says how to go on, and how to stop for good.
+- Anything else goes on: "don't stop", "fix the stop button", "stop the container, then continue", "stop adding comments".
+
+When the agent ends its turn with work left, its last message decides:
+
+- A report or an offer to do what is planned anyway ("The tests come next.", "Anything else?", "Shall I continue with the review?") is continued. An
+  agent that then asks again without having done anything gets your answer.
+- A question that only you can answer, or a blocker, waits, wherever it stands in the message and whether or not it has a question mark. A
+  question through the client's own tool always waits.
+- What deletes, overwrites, publishes, sends or costs something waits, whatever else the message says.
+
+Both texts are weighed on this machine (`core/dialogue`, docs/decisions/0029). A sentence that is taken wrongly is worth a report.
+
+在工作流、目标或任务列表会自动继续时，一句话即可停止（“停”“取消工作流”“剩下的我自己写”）或暂停（“等一下”“先做别的”）；“别停”“修复停止按钮”照常继续。
+智能体以“需要我继续吗？”结束而步骤未完时会继续；真正的问题、阻塞，以及删除、覆盖、发布、付费之类的操作一律等您答复。
+
 ## Features
 
 A workflow works on the feature of `specs/features` that its goal names; one in the backlog is started. If the goal names none and one feature

@@ -25,9 +25,9 @@ from upbeat.core.sanitize.text import SafeTemplate, sanitize_inline, sanitize_te
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.decide.command import (
     Verb,
+    parse_command_at_work,
     parse_other_command,
     parse_prompt_as_goal,
-    parse_workflow_command,
 )
 from upbeat.core.workflow.state import SessionState
 from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
@@ -95,7 +95,7 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
         return _set_goal(text, context, is_in_prompt=True)
     if goal is None:
         return NO_RESULT
-    command = parse_workflow_command(event.prompt)
+    command = parse_command_at_work(event.prompt)
     if command and command.verb is Verb.STOP:
         return _clear_goal(goal, context)
     return _track_event(event, context)

@@ -24,6 +24,7 @@ from upbeat.core.contract.event import (
     TurnInterrupted,
     UserQuestionRequested,
 )
+from upbeat.core.dialogue.endings import waits_for_user
 from upbeat.core.policy.definition import PolicyContext
 from upbeat.core.prompt.analysis import Intent
 from upbeat.core.prompt.classify import analyze_prompt
@@ -148,7 +149,7 @@ def blocking_reason(event: TurnEnding, context: PolicyContext, continuation: Con
         ("disabled by loop.enabled", not context.loop_limits.is_enabled),
         ("stopped until the next prompt", continuation.is_stopped),
         ("unrelated prompt or interruption", continuation.is_paused),
-        ("the agent asked the user", continuation.is_awaiting_answer or ends_in_question(event.message)),
+        ("the agent asked the user", continuation.is_awaiting_answer or _needs_answer(event, continuation)),
         ("plan mode", event.is_planning),
         ("background agents are running", bool(event.background_task_count)),
         ("just after a compaction", 0 <= context.now - continuation.compacted_at < AFTER_COMPACTION_SECONDS),
@@ -179,6 +180,12 @@ def record_continuation(
         consecutive_failures=0,
         has_used_tools=False,
     )
+
+
+def _needs_answer(event: TurnEnding, continuation: ContinuationState) -> bool:
+    """Return whether the turn ends in something for the user, or the agent asks again instead of working."""
+    asks_again = continuation.continuations_since_prompt and not continuation.has_used_tools
+    return waits_for_user(event.message) or bool(asks_again and ends_in_question(event.message))
 
 
 def _is_question(event: PromptSubmitted) -> bool:

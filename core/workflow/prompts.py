@@ -17,6 +17,7 @@ from upbeat.core.workflow.decision import WorkflowInputs
 from upbeat.core.workflow.handoff import MAX_HANDOFF_CHARS, handoff_file_name
 from upbeat.core.workflow.registry import Stage, localized_text
 from upbeat.core.workflow.state import (
+    PAUSED,
     RunStatus,
     SessionState,
     StepStatus,
@@ -258,7 +259,7 @@ def _status_lines(state: SessionState, inputs: WorkflowInputs) -> list[str]:
     elif state.loop.end_reason:
         reason = describe_end_reason(state.loop.end_reason, state.loop.turns_without_progress, inputs.language)
         lines.append(messages["loop_is_over"].format(reason=reason))
-    if run.is_running:
+    if run.is_running and state.loop.end_reason != PAUSED:
         lines += _next_step_lines(run, inputs)
         lines += _delegation_lines(run, inputs)
         lines += [f"{step.key}: {sanitize_inline(step.failure_notes, 200)}" for step in run.steps if step.failure_notes]

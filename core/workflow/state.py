@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+PAUSED = "paused"
+"""Why a loop ended that the user paused: it goes on when they say so."""
+
 
 class StepVerdict(StrEnum):
     """How a stage ended. ``unclear`` is never a pass."""

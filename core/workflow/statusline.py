@@ -82,7 +82,9 @@ def _format_active_steps(steps: list[Mapping[str, Any]]) -> list[str]:
 
 def _format_loop(loop: Mapping[str, Any], messages: Mapping[str, str]) -> list[str]:
     if reason := loop.get("end_reason"):
-        return [] if reason == "needs_human" else [messages["ended"]]  # the status of the run says it
+        return (
+            [] if reason == "needs_human" else [messages["paused" if reason == "paused" else "ended"]]
+        )  # the status of the run says it
     if loop.get("is_paused"):
         return [messages["paused"]]
     count = loop.get("iterations")

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = {
     *("benchmarks.localization.sample", "benchmarks.localization.cases", "benchmarks.localization.baselines"),
-    "benchmarks.codex_kill_rounds",
+    *("benchmarks.codex_kill_rounds", "benchmarks.dialogue.fit"),
 }
 """Modules that benchmarks import or start; they do not run by themselves."""
 UNAVAILABLE = "the real clients cannot run here"

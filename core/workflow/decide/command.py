@@ -1,8 +1,9 @@
 """Parse workflow commands in prompts.
 
 A command starts the prompt (``/upbeat:standard add retries``; ``$upbeat:standard …`` in clients without slash commands
-of plugins), or names a workflow in brackets (``[workflow:standard]``, ``[goal: …]``) outside code and quotes. A stop
-phrase counts only if it is the whole prompt. Invariant: anything ambiguous is an ordinary prompt.
+of plugins), or names a workflow in brackets (``[workflow:standard]``, ``[goal: …]``) outside code and quotes. While
+something would continue the turn, a prompt in any words may stop or pause it (``core/dialogue``). Invariant: anything
+ambiguous is an ordinary prompt.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
 
+from upbeat.core.dialogue.stops import StopKind, find_stop
 from upbeat.core.prompt.quoted_spans import clip_prompt, mask_prompt
 from upbeat.core.workflow.verdict.marker import find_promises
 
@@ -21,6 +23,8 @@ class Verb(StrEnum):
 
     START = "start"
     STOP = "stop"
+    PAUSE = "pause"
+    """Stop until the user says to continue."""
     CONTINUE = "continue"
     OTHER = "other"
     """A command of upbeat that does not concern the workflow."""
@@ -35,12 +39,6 @@ class WorkflowCommand:
     goal: str = ""
 
 
-STOP_PHRASES = (
-    *("stop", "stop it", "stop now", "stop working", "stop the loop", "stop the workflow", "/stop"),
-    *("halt", "cancel", "abort"),
-    *("停", "停下", "停下来", "停下來", "停止", "停一下", "暂停", "暫停", "取消", "中止"),
-    *("别继续了", "別繼續了", "不要继续", "不要繼續"),
-)
 CONTINUE_PHRASES = (
     *("continue", "go on", "carry on", "keep going", "resume", "/continue"),
     *("继续", "繼續", "接着做", "接著做", "继续做", "繼續做"),
@@ -65,7 +63,7 @@ def parse_workflow_command(prompt: str) -> WorkflowCommand | None:
             return WorkflowCommand(_VERBS[name])
         return WorkflowCommand(Verb.OTHER) if name in _OTHER_COMMANDS else WorkflowCommand(Verb.START, name, rest)
     words = prompt.strip(_EDGE_CHARS).lower()
-    if words in STOP_PHRASES:
+    if words == "/stop":
         return WorkflowCommand(Verb.STOP)
     if words in CONTINUE_PHRASES:
         return WorkflowCommand(Verb.CONTINUE)
@@ -75,6 +73,14 @@ def parse_workflow_command(prompt: str) -> WorkflowCommand | None:
             goal = (masked.text[: bracket.start()] + masked.text[bracket.end() :]).strip()
             return WorkflowCommand(Verb.START, bracket[1].lower(), goal)
     return WorkflowCommand(Verb.OTHER) if "[" in prompt and _find_bracketed_goal(prompt) else None
+
+
+def parse_command_at_work(prompt: str) -> WorkflowCommand | None:
+    """Return the command in ``prompt``, also one in plain words that stops or pauses what is going on."""
+    if command := parse_workflow_command(prompt):
+        return command
+    stop = find_stop(prompt)
+    return WorkflowCommand(Verb(stop)) if stop is not StopKind.NONE else None
 
 
 def parse_other_command(prompt: str) -> tuple[str, str] | None:

@@ -25,6 +25,7 @@ from collections.abc import Callable
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import TurnEnding
+from upbeat.core.dialogue.endings import waits_for_user
 from upbeat.core.workflow.decide.features import find_holder, find_new_feature, offer_next_feature
 from upbeat.core.workflow.decide.own_steps import apply_own_verdicts
 from upbeat.core.workflow.decide.subagents import lose_orphaned_calls
@@ -143,7 +144,8 @@ def _check_user_turn(
 ) -> WorkflowDecision | None:
     if state.loop.is_paused:
         return _allow_turn_end("paused_by_user", "the user asked something else")
-    if ends_in_question(event.message):
+    is_asked_again = state.loop.consecutive_continuations and ends_in_question(event.message)
+    if is_asked_again or waits_for_user(event.message):
         return _allow_turn_end("question", "the turn ends in a question to the user", message=event.message[-200:])
     return None
 

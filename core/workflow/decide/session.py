@@ -21,7 +21,14 @@ from upbeat.core.contract.event import (
     UserQuestionRequested,
     WorkflowCommanded,
 )
-from upbeat.core.workflow.decide.command import Verb, WorkflowCommand, parse_workflow_command, resolve_workflow_name
+from upbeat.core.dialogue.stops import asks_to_continue
+from upbeat.core.workflow.decide.command import (
+    Verb,
+    WorkflowCommand,
+    parse_command_at_work,
+    parse_workflow_command,
+    resolve_workflow_name,
+)
 from upbeat.core.workflow.decide.features import choose_feature, named_features, tell_open_features
 from upbeat.core.workflow.decide.subagents import lose_all_calls, record_reading
 from upbeat.core.workflow.decide.transitions import create_run
@@ -49,7 +56,7 @@ from upbeat.core.workflow.facts import (
 )
 from upbeat.core.workflow.handoff import handoff_path
 from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_prompt, render_turn_prompt
-from upbeat.core.workflow.state import LoopState, RunStatus, SessionState
+from upbeat.core.workflow.state import PAUSED, LoopState, RunStatus, SessionState
 from upbeat.core.workflow.verdict.observed import evidence_of, refusal_note
 
 MAX_GOAL_CHARS = 2000
@@ -114,7 +121,8 @@ def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: Wor
         decision += _detect_override(state, inputs)
     elif inputs.peer_sessions:
         decision += _adopt_offered_run(event.source.client.value, state, inputs)
-    command, after = parse_workflow_command(event.prompt), apply_facts(decision.facts, state)
+    after = apply_facts(decision.facts, state)
+    command = _parse_command(event.prompt, after)
     if command is None and after.run is None:
         return decision
     decision += _execute_command(command, event, after, inputs) if command else _on_other_prompt(event, after, inputs)
@@ -126,6 +134,15 @@ def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: Wor
     return decision + WorkflowDecision(effects=(InjectContext(text),) if text else ())
 
 
+def _parse_command(prompt: str, state: SessionState) -> WorkflowCommand | None:
+    """Return the command in ``prompt``; while a run is open, also one in plain words."""
+    if state.run is None or not state.run.is_open:
+        return parse_workflow_command(prompt)
+    command = parse_command_at_work(prompt)
+    resumes = command is None and state.loop.end_reason == PAUSED and asks_to_continue(prompt)
+    return WorkflowCommand(Verb.CONTINUE) if resumes else command
+
+
 def _execute_command(
     command: WorkflowCommand, event: PromptSubmitted, state: SessionState, inputs: WorkflowInputs
 ) -> WorkflowDecision:
@@ -134,6 +151,8 @@ def _execute_command(
             return start_run(command.workflow, command.goal, inputs)
         case Verb.STOP:
             decision = stop_run(state, inputs)
+        case Verb.PAUSE:
+            decision = pause_run(state, inputs)
         case Verb.CONTINUE:
             decision = continue_run(state, inputs)
         case Verb.OTHER:
@@ -182,6 +201,15 @@ def stop_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
         facts += (HandoverOffered(""),)
     text = inputs.messages["workflow_stopped"].format(workflow=run.workflow)
     return WorkflowDecision(facts, (NotifyUser(text),), (make_explanation("loop", "stop", "requested by the user"),))
+
+
+def pause_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """End the loop until the user continues it; the run stays as it is."""
+    if state.run is None or not state.run.is_running or state.loop.end_reason:
+        return NO_DECISION
+    text = inputs.messages["workflow_paused"].format(workflow=state.run.workflow)
+    why = make_explanation("loop", "pause", "requested by the user")
+    return WorkflowDecision((LoopEnded(PAUSED),), (NotifyUser(text),), (why,))
 
 
 def continue_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:

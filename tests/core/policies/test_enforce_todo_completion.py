@@ -51,7 +51,7 @@ QUIET = PolicyNotes(SUSPENDING_POLICY, ("quiet",))
 
 LETS_GO: dict[str, list[Event]] = {
     "a turn that ends in a question": [replace(ENDS, message="Which one?")],
-    "a question in Chinese": [replace(ENDS, message="要不要继续？")],
+    "a question in Chinese": [replace(ENDS, message="用哪个数据库？")],
     "agents that work in the background": [replace(ENDS, background_task_count=1)],
     "the mode that only plans": [replace(ENDS, is_planning=True)],
     "an agent that asks with the client's tool": [UserQuestionRequested(HERE, ASKED), ENDS],

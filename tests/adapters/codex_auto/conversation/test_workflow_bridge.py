@@ -237,7 +237,7 @@ def test_a_recorded_command_is_evidence(tmp_path: Path) -> None:
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["/bin/bash", "-lc", "pytest -q"], 0).replace("5000", at_now()))]
     lines = [(thread, line.replace("hi", "1 passed in 0.01s")) for thread, line in lines]
     seen = CommandFinished("item_3", "/bin/bash -lc 'pytest -q'", "1 passed in 0.01s", 0)
-    scene = make_scene(tmp_path, turn(Message("Well?")), turn(seen, Message("Well?")), files=[[], lines])
+    scene = make_scene(tmp_path, turn(Message("Which one?")), turn(seen, Message("Which one?")), files=[[], lines])
     scene.says(START)
     scene.says("implement it")
     [evidence] = scene.state().evidence
@@ -255,7 +255,9 @@ def test_without_a_rollout_the_events_are_evidence(tmp_path: Path) -> None:
     seen = CommandFinished("item_0", "/bin/bash -lc 'pytest -q'", "", 1)
     declined = CommandFinished("item_1", "pytest", "", None, is_declined=True)
     changed = FilesChanged("item_2", ())
-    scene = make_scene(tmp_path, turn(seen, declined, changed, Message("Well?")), turn(seen, Message("Well?")))
+    scene = make_scene(
+        tmp_path, turn(seen, declined, changed, Message("Which one?")), turn(seen, Message("Which one?"))
+    )
     scene.says(START)
     scene.says("implement it")
     first, second = scene.state().evidence
@@ -268,7 +270,7 @@ def test_without_a_rollout_the_events_are_evidence(tmp_path: Path) -> None:
 def test_a_command_that_is_seen_late_is_no_evidence(tmp_path: Path) -> None:
     """Files may have changed since the command ran."""
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["pytest"], 0))]
-    scene = make_scene(tmp_path, turn(Message("Well?")), turn(Message("Well?")), files=[[], lines])
+    scene = make_scene(tmp_path, turn(Message("Which one?")), turn(Message("Which one?")), files=[[], lines])
     scene.says(START)
     scene.says("implement it")
 
@@ -306,7 +308,7 @@ def test_the_answer_of_a_subagent_ends_its_step(tmp_path: Path) -> None:
 
 def test_the_step_of_an_aborted_subagent_is_pending(tmp_path: Path) -> None:
     """A subagent without an answer has not done its step."""
-    scene = make_scene(tmp_path, turn(Heartbeat(), Message("Shall I go on?")), files=[agent(None)])
+    scene = make_scene(tmp_path, turn(Heartbeat(), Message("Which one?")), files=[agent(None)])
     scene.says(START)
 
     assert [StepStatus.PENDING] == [step.status for step in scene.ran().steps]
@@ -315,7 +317,7 @@ def test_the_step_of_an_aborted_subagent_is_pending(tmp_path: Path) -> None:
 def test_subagents_that_end_with_the_turn_are_not_waited_for(tmp_path: Path) -> None:
     """Subagents of codex exec end with their turn; those of the app-server continue."""
     lines = agent("late")[:2]
-    gone, there = (make_scene(tmp_path / name, turn(Message("Well?")), files=[lines]) for name in ("exec", "fake"))
+    gone, there = (make_scene(tmp_path / name, turn(Message("Which one?")), files=[lines]) for name in ("exec", "fake"))
     gone.conversation.workflow._agents_end_with_turn = True
     for scene in (gone, there):
         scene.says(START)
@@ -325,8 +327,8 @@ def test_subagents_that_end_with_the_turn_are_not_waited_for(tmp_path: Path) -> 
 
 def test_a_restarted_server_has_lost_its_subagents(tmp_path: Path) -> None:
     """After a restart of Codex the steps of its subagents are pending again."""
-    again = [TransportNotice(TransportNoticeKind.RESTARTED, "died"), *turn(Message("Well?"))]
-    scene = make_scene(tmp_path, turn(Message("Well?")), again, files=[agent("late")[:2]])
+    again = [TransportNotice(TransportNoticeKind.RESTARTED, "died"), *turn(Message("Which one?"))]
+    scene = make_scene(tmp_path, turn(Message("Which one?")), again, files=[agent("late")[:2]])
     scene.says(START)
     scene.says("implement it")
 
@@ -336,7 +338,10 @@ def test_a_restarted_server_has_lost_its_subagents(tmp_path: Path) -> None:
 def test_a_compaction_is_recorded(tmp_path: Path) -> None:
     """What the model was shown counts as forgotten, and the guidance is sent again."""
     scene = make_scene(
-        tmp_path, turn(Message("Well?")), turn(ThreadCompacted(), Message("Well?")), turn(Message("Well?"))
+        tmp_path,
+        turn(Message("Which one?")),
+        turn(ThreadCompacted(), Message("Which one?")),
+        turn(Message("Which one?")),
     )
     scene.says(START)
     scene.says("implement it")
@@ -350,7 +355,7 @@ def test_a_step_that_cannot_be_denied_is_reported_once(tmp_path: Path) -> None:
     """Without hooks a step out of order is not blocked; the user is told why, and how it would be."""
     lines = agent("Tested.", kind="upbeat-tester")
     more = [(where, text.replace("call_3", "call_4").replace(AGENT, OTHER)) for where, text in lines[:2]]
-    scene = make_scene(tmp_path, turn(Heartbeat(), Heartbeat(), Message("Well?")), files=[[*lines, *more]])
+    scene = make_scene(tmp_path, turn(Heartbeat(), Heartbeat(), Message("Which one?")), files=[[*lines, *more]])
     scene.says("/upbeat:quick add retries")
     [denied, _] = [record for record in scene.world.journal.records if "deny" in str(record.effects)]
 
@@ -363,7 +368,7 @@ def test_a_step_that_cannot_be_denied_is_reported_once(tmp_path: Path) -> None:
 
 def test_a_new_thread_takes_over_the_session_before_it(tmp_path: Path) -> None:
     """The workflow moves to the thread in one transaction."""
-    scene = make_scene(tmp_path, turn(Message("Well?")))
+    scene = make_scene(tmp_path, turn(Message("Which one?")))
     scene.says(START)
     [ours] = [name for name in scene.world.journal.states if name.startswith("codex-auto-")]
 
@@ -385,7 +390,7 @@ def test_a_lost_thread_hands_its_workflow_to_the_new_one(tmp_path: Path) -> None
     """The prompt is sent to another thread, and its workflow moves there."""
     scene = make_scene(
         tmp_path,
-        turn(Message("Well?")),
+        turn(Message("Which one?")),
         [Failed(FailureReason.NO_ROLLOUT, "gone")],
         turn(Message(DONE), thread_id=OTHER),
     )
@@ -397,7 +402,7 @@ def test_a_lost_thread_hands_its_workflow_to_the_new_one(tmp_path: Path) -> None
 
 def test_another_process_continues_the_workflow(tmp_path: Path) -> None:
     """After a restart the thread has its workflow, without the calls that were running."""
-    before = make_scene(tmp_path, turn(Message("Well?")), files=[agent("late")[:2]])
+    before = make_scene(tmp_path, turn(Message("Which one?")), files=[agent("late")[:2]])
     before.says(START)
     before.conversation.sessions.close()
     later = make_scene(tmp_path, turn(Message(DONE)), world=before.world)
@@ -411,7 +416,9 @@ def test_another_process_continues_the_workflow(tmp_path: Path) -> None:
 
 def test_a_new_session_has_no_workflow(tmp_path: Path) -> None:
     """A new session starts without a workflow, and switching back finds it."""
-    scene = make_scene(tmp_path, turn(Message("Well?")), turn(Message("Hi."), thread_id=OTHER), turn(Message("Well?")))
+    scene = make_scene(
+        tmp_path, turn(Message("Which one?")), turn(Message("Hi."), thread_id=OTHER), turn(Message("Which one?"))
+    )
     scene.says(START)
     scene.conversation.start_new_thread(is_plan_only=False)
     scene.says("hello")

@@ -16,7 +16,14 @@ def test_prompts(verb: str, workflow: str, goal: str, prompt: str) -> None:
     """Only an unmistakable command is one; any other prompt is an ordinary one."""
     assert (
         None if verb == "-" else command.WorkflowCommand(command.Verb(verb), workflow, goal)
-    ) == command.parse_workflow_command(prompt)
+    ) == command.parse_command_at_work(prompt)
+
+
+def test_plain_words_count_only_at_work() -> None:
+    """Where nothing would be continued, only a command stops."""
+    assert [None, None, command.WorkflowCommand(command.Verb.STOP)] == [
+        command.parse_workflow_command(prompt) for prompt in ("stop", "wait", "/upbeat:stop")
+    ]
 
 
 def test_other_commands() -> None:

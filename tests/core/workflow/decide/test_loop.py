@@ -35,7 +35,7 @@ def test_a_turn_without_a_workflow() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["Which one?", "要不要继续？", "**Shall I?**", 'He asks: "why?"', "Shall I?\n\n<!-- x -->"]
+    "message", ["Which one?", "用哪个数据库？", "**Which of the two?**", "Which database?\n\n<!-- x -->"]
 )
 def test_a_question_to_the_user(message: str) -> None:
     """A turn that ends in a question to the user may end."""
