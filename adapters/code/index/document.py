@@ -79,15 +79,19 @@ class StoredDefinitions:
 
     def __init__(self, names: Sequence[str], owners: Sequence[str], starts: memoryview, ends: memoryview) -> None:
         self.names = names
-        self._owners, self._starts, self._ends = owners, starts, ends
+        self.owners, self._starts, self._ends = owners, starts, ends
         self._cache: dict[int, Definition] = {}
 
     def __getitem__(self, index: int) -> Definition:
         if index not in self._cache:
             self._cache[index] = Definition(
-                self.names[index], "definition", self._starts[index], self._ends[index], self._owners[index]
+                self.names[index], "definition", self._starts[index], self._ends[index], self.owners[index]
             )
         return self._cache[index]
+
+    def line_count(self, index: int) -> int:
+        """Return the number of lines of the definition at ``index``."""
+        return self._ends[index] - self._starts[index] + 1
 
     @cached_property
     def nesting(self) -> Nesting:

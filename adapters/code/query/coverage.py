@@ -100,28 +100,28 @@ class Coverage:
         features.coverages = {
             position: self._score_definition(features, position, row, places) for position, row in counts.items()
         }
-        features.path_coverage = self._total(places)
-        features.name_coverage = self._total({term: count / (HALF_NAMES + count) for term, count in names.items()})
+        features.path_coverage = self._total(places, 0.0)
+        features.name_coverage = self._total(names, HALF_NAMES)
 
     def _score_definition(
         self, features: FileFeatures, position: int, counts: dict[str, float], places: Mapping[str, float]
     ) -> float:
         """Return the score of the definition with ``counts`` in the file that is called by ``places``."""
-        owner = features.document.definitions[position].parent if position >= 0 else ""
         for term, share in places.items():
             counts[term] += PLACE_WEIGHT * share
-        for term in terms_in(owner):
+        for term in terms_in(features.document.definitions.owners[position]) if position >= 0 else ():
             if term in self._worth and term not in places:
                 counts[term] += PLACE_WEIGHT
-        return self._total({term: count / (HALF_COUNT + count) for term, count in counts.items()})
+        return self._total(counts, HALF_COUNT)
 
-    def _total(self, shares: Mapping[str, float]) -> float:
-        """Return the sum of what the words of the question are worth, each by the largest of its ``shares``."""
+    def _total(self, counts: Mapping[str, float], half: float) -> float:
+        """Return what the words of the question are worth together, each by its best term; ``half`` saturates."""
         best: dict[str, float] = {}
-        for term, share in shares.items():
+        for term, count in counts.items():
             origin, worth = self._worth[term]
-            if share * worth > best.get(origin, 0.0):
-                best[origin] = share * worth
+            worth *= count / (half + count) if half else count
+            if worth > best.get(origin, 0.0):
+                best[origin] = worth
         return sum(best.values())
 
 
@@ -141,6 +141,5 @@ def _length_norm(features: FileFeatures, position: int) -> float:
     """Return by how much an occurrence in the definition counts less than in a short one."""
     lines = TYPICAL_LINES * 2
     if position >= 0:
-        definition = features.document.definitions[position]
-        lines = definition.end_line - definition.start_line + 1
+        lines = features.document.definitions.line_count(position)
     return 1 - LENGTH_B + LENGTH_B * min(lines / TYPICAL_LINES, MAX_LENGTH_RATIO)
