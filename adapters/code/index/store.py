@@ -28,7 +28,7 @@ from upbeat.adapters.system.git.root import RootInfo
 from upbeat.adapters.system.journal.database import Database
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 
-VERSION = 8
+VERSION = 9
 DATABASE_FILE = "index.db"
 LOCK_FILE = "index.lock"
 DATABASE_SUFFIXES = ("", "-wal", "-shm", "-journal")

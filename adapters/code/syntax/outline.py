@@ -68,19 +68,20 @@ class Outline:
 
 def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple[Definition, ...]:
     """Return all definitions that ``pattern`` finds; each extends as far as deeper indentation does."""
-    starts: list[tuple[str, int, int]] = []
+    starts: list[tuple[str, str, int, int]] = []
     for match in pattern.finditer(text):
         name = next((group for group in match.groups()[1:] if group), "")
         if name and len(starts) < MAX_DEFINITIONS:
             line = outline.line_at(match.end() - 1)
-            starts.append((name, line, _indent(outline.lines[line - 1])))
-    ends = _last_lines(outline.lines, [(line, indent) for _, line, indent in starts])
+            receiver = (match[1] or "").strip()  # of a method in Go; elsewhere the group is the indentation
+            starts.append((name, receiver, line, _indent(outline.lines[line - 1])))
+    ends = _last_lines(outline.lines, [(line, indent) for _, _, line, indent in starts])
     definitions: list[Definition] = []
     enclosing: list[tuple[int, str]] = []
-    for (name, line, _), end in zip(starts, ends, strict=True):
+    for (name, receiver, line, _), end in zip(starts, ends, strict=True):
         while enclosing and enclosing[-1][0] < line:
             enclosing.pop()
-        owner = enclosing[-1][1] if enclosing else ""
+        owner = enclosing[-1][1] if enclosing else receiver
         definitions.append(Definition(name, "definition", line, end, owner))
         if end > line:
             enclosing.append((end, name))
