@@ -8,6 +8,7 @@ this command ended so, at this time; each is accepted once. Nothing is recorded 
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import signal
 import subprocess
@@ -42,7 +43,10 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     code = _run_command(words)
     print(f"upbeat: {shlex.join(words)[:200]} exited with code {code}", file=sys.stderr, flush=True)
-    print("\n" + make_mark(read_exec_key(read_environment()), words, code, int(time.time())), flush=True)
+    print(
+        "\n" + make_mark(read_exec_key(read_environment()), words, code, int(time.time()), secrets.token_hex(4)),
+        flush=True,
+    )
     return code
 
 

@@ -66,9 +66,9 @@ def named_scripts(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _recorded_code(event: ToolFinished, source: EvidenceSource, now: float) -> tuple[int | None, str]:
+    key = source.exec_key()  # made here for commands that run in a sandbox, which cannot make one
     if "exec" not in event.command or "upbeat" not in event.command:
         return None, ""
-    key = source.exec_key()
     for words in prove_success(event.command).commands:
         at = next(
             (

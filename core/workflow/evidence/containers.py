@@ -11,7 +11,7 @@ from typing import Any
 
 from upbeat.core.shell.expand import UNKNOWN
 from upbeat.core.shell.paths import Script
-from upbeat.core.workflow.evidence.runner_calls import ProjectFiles, is_below, word_set
+from upbeat.core.workflow.evidence.runner_calls import PROGRAM_FOLDERS, ProjectFiles, is_below, word_set
 from upbeat.core.workflow.evidence.task_files import parse_yaml
 
 ENGINES = frozenset({"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "finch"})
@@ -47,6 +47,8 @@ def read_container_command(
 ) -> ContainerCommand | None:
     """Return what ``docker run``, ``docker compose run`` and ``exec`` run; None for other commands."""
     name = posixpath.basename(words[0])
+    if name != words[0] and not PROGRAM_FOLDERS.search(words[0]):
+        return None  # another program of that name
     if name == "devcontainer" and words[1:2] == ("exec",):
         return _devcontainer(words[2:], cwd, root, files)
     if name not in ENGINES:

@@ -109,7 +109,9 @@ def _find_shadow(line: _Line, invocation: Invocation, program: str) -> tuple[str
     ]
     for folder in folders:
         if not is_below(folder, line.finished.root):
-            return "environment", f"PYTHONPATH={paths}"
+            if folder != invocation.cwd:
+                return "environment", f"PYTHONPATH={paths}"
+            continue
         for name in (f"{program}.py", f"{program}/__init__.py", "sitecustomize.py", "usercustomize.py"):
             relative = posixpath.relpath(posixpath.join(folder, name), line.finished.root)
             if program not in ("manage.py", "runtests.py") and line.files.exists(relative):

@@ -35,7 +35,7 @@ def recorded_code(output: str, *words: str) -> int | None:
 
 
 def without_mark(output: str) -> str:
-    return re.sub(r" \[\d+-[0-9a-f]{32}\]\n$", "\n", output)
+    return re.sub(r" \[\d+-[0-9a-f]{8}-[0-9a-f]{32}\]\n$", "\n", output)
 
 
 @pytest.mark.parametrize("code", [0, 3, 255])

@@ -52,7 +52,7 @@ def test_the_folder_of_a_client_that_follows_cd() -> None:
 
 def test_a_recorded_exit_code() -> None:
     """The mark of upbeat exec counts for the command that it ran."""
-    mark = make_mark("key", ("pytest", "-q"), 0, 990)
+    mark = make_mark("key", ("pytest", "-q"), 0, 990, "0123abcd")
     line = "upbeat exec -- pytest -q | tail -3"
 
     assert observe(line, f"1 passed in 0.1s\n\n{mark}").judgement.is_evidence

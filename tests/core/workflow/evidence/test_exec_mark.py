@@ -7,7 +7,7 @@ import pytest
 from upbeat.core.workflow.evidence.exec_mark import MAX_AGE_SECONDS, make_mark, read_mark
 
 WORDS = ("pytest", "-q")
-MARK = make_mark("key", WORDS, 3, 1000)
+MARK = make_mark("key", WORDS, 3, 1000, "0123abcd")
 
 
 def test_a_mark_is_read() -> None:
