@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from processes import read_log
 
-from .runs import run
+from .runs import Finished, run
 from .sandbox import Sandbox
 from .workflow_scripts import Round
 from .workflow_sessions import (
@@ -62,11 +62,16 @@ OFFER = "upbeat: workflow standard "
 
 
 def test_a_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
-    """Resumed, it repeats the interrupted step and nothing else."""
+    """Resumed, it repeats the interrupted step and nothing else. While it lived, nobody could take its workflow."""
     prepare(sandbox, client)
+    hand_over = ["upbeat", "workflow", "resume", "--client", "claude" if client == "codex" else "codex", "--no-start"]
+    refused: list[Finished] = []
 
     def has_run() -> bool:
-        return (sandbox.repository / "checks").exists() and bool(facts(read_log(sandbox.home), "command_ran"))
+        if not (sandbox.repository / "checks").exists() or not facts(read_log(sandbox.home), "command_ran"):
+            return False
+        refused.append(run(sandbox, hand_over))
+        return True
 
     carry_out_until(sandbox, client, "[workflow:tdd] add retries to save_order", rounds_of("cut_off"), has_run)
     before = read_log(sandbox.home)
@@ -78,6 +83,8 @@ def test_a_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
         step for step in steps if step.startswith(("TEST pass", "DEV", "call"))
     ]
     assert "run complete" == steps[-1]
+    assert [1] == [done.exit_code for done in refused]
+    assert "has not ended; its last event was" in refused[0].stderr
 
 
 WALKS = """

@@ -31,6 +31,7 @@ from upbeat.core.workflow.decide.command import (
 )
 from upbeat.core.workflow.decide.features import choose_feature, named_features, tell_open_features
 from upbeat.core.workflow.decide.subagents import lose_all_calls, record_reading
+from upbeat.core.workflow.decide.tell_user import describe_end
 from upbeat.core.workflow.decide.transitions import create_run
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs, make_explanation
 from upbeat.core.workflow.facts import (
@@ -80,6 +81,8 @@ def on_session_started(event: SessionStarted, state: SessionState, inputs: Workf
         return decision + tell_open_features(inputs) if is_new else decision
     text = render_resume_prompt(after, inputs)
     why = make_explanation("workflow", "inject", f"session {event.trigger}", chars=len(text))
+    if run and after.needs_user:
+        decision += WorkflowDecision(effects=(NotifyUser(describe_end(run, after.needs_user, inputs)),))
     return decision + WorkflowDecision(effects=(InjectContext(text),), explanations=(why,)) if text else decision
 
 

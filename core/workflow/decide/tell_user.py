@@ -31,25 +31,28 @@ def tell_user(run: WorkflowRun, text: str, inputs: WorkflowInputs) -> tuple[Effe
     return (NotifyUser(text), ContinueTurn("\n".join([inputs.messages["tell_the_user"], text, *notes])))
 
 
+def describe_end(run: WorkflowRun, code: str, inputs: WorkflowInputs) -> str:
+    """Return the sentence for the user about a run that ended for the reason ``code`` (``SessionState.needs_user``)."""
+    if code != RunStatus.NEEDS_HUMAN:
+        return inputs.messages["loop_ended"].format(
+            workflow=run.workflow,
+            reason=describe_end_reason(code, inputs.limits.max_turns_without_progress, inputs.language),
+            steps=format_unfinished_steps(run) or format_progress(run),
+        )
+    step = run.find_step(run.reason)
+    attempts = format_count("time", step.attempts if step else 0, inputs.language)
+    return inputs.messages["waits_for_user"].format(workflow=run.workflow, step=run.reason, attempts=attempts)
+
+
 def wait_for_user(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
     """End the loop because a step has used all its attempts."""
-    step = run.find_step(run.reason)
-    text = inputs.messages["waits_for_user"].format(
-        workflow=run.workflow,
-        step=run.reason,
-        attempts=format_count("time", step.attempts if step else 0, inputs.language),
-    )
+    code = RunStatus.NEEDS_HUMAN.value
     why = make_explanation("loop", "waits_for_user", f"{run.reason} has used all its attempts")
-    return WorkflowDecision((LoopEnded(RunStatus.NEEDS_HUMAN.value),), tell_user(run, text, inputs), (why,))
+    return WorkflowDecision((LoopEnded(code),), tell_user(run, describe_end(run, code, inputs), inputs), (why,))
 
 
 def end_loop(run: WorkflowRun, code: str, inputs: WorkflowInputs, **used: object) -> WorkflowDecision:
     """End the loop for the reason ``code``; ``used`` are the numbers that were compared with the limits."""
-    stale = inputs.limits.max_turns_without_progress
-    text = inputs.messages["loop_ended"].format(
-        workflow=run.workflow,
-        reason=describe_end_reason(code, stale, inputs.language),
-        steps=format_unfinished_steps(run) or format_progress(run),
-    )
-    why = make_explanation("loop", "ended", describe_end_reason(code, stale, "en"), "", **used)
-    return WorkflowDecision((LoopEnded(code),), tell_user(run, text, inputs), (why,))
+    reason = describe_end_reason(code, inputs.limits.max_turns_without_progress, "en")
+    why = make_explanation("loop", "ended", reason, "", **used)
+    return WorkflowDecision((LoopEnded(code),), tell_user(run, describe_end(run, code, inputs), inputs), (why,))

@@ -21,6 +21,7 @@ from upbeat.core.contract.event import (
 )
 from upbeat.core.workflow.decide.session import HANDOVER_OFFER_SECONDS
 from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
+from upbeat.core.workflow.decision import LoopLimits
 from upbeat.core.workflow.facts import WorkflowEnded, apply_facts
 from upbeat.core.workflow.prompts import MAX_RESUME_PROMPT_CHARS, MAX_STEP_PROMPT_CHARS, MAX_TURN_PROMPT_CHARS
 from upbeat.core.workflow.state import PeerSession, RunStatus, StepStatus
@@ -330,3 +331,16 @@ def test_an_answer_that_changed_nothing_is_no_loss() -> None:
     play.handle(AnswerLost(play.source, "TurnEnding"))
 
     assert "" == play.state.loop.end_reason
+
+
+def test_a_resumed_session_says_what_waits() -> None:
+    """A session whose workflow needs the user says so when it is resumed; one that works says nothing."""
+    waiting, working = started("standard", limits=LoopLimits(max_turns=1)), started("standard")
+    for play in (waiting, working):
+        play.ends("Begun.")
+        play.ends("More.")
+        play.closes()
+        play.begin("resume")
+
+    assert "paused workflow standard (turn limit reached)" in waiting.notified
+    assert "" == working.notified
