@@ -195,3 +195,18 @@ def test_one_of_three_developers_fails(sandbox: Sandbox, client: str) -> None:
 
     assert [("DEV", "fail"), ("DEV", "pass")] == finished
     assert 1 == len(effects(played.records, "deny"))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_model_does_not_leave_its_workflow(sandbox: Sandbox, client: str) -> None:
+    """It may not replace its workflow with a shorter one from the shell."""
+    prepare(sandbox, client)
+    script: list[dict[str, Any]] = [
+        {"reply": [shell_call(client, "upbeat workflow start single all done")]},
+        {"times": 0, "reply": [{"text": markers("DEV", "REVIEW")}]},
+    ]
+    run(sandbox, command_of(client), stdin="[workflow:review-only] look at it", script=script)
+    [session] = status(sandbox)
+
+    assert ("review-only", 0) == (session["workflow"]["name"], session["workflow"]["done"])
+    assert 1 == len(effects(read_log(sandbox.home), "deny"))
