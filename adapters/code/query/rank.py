@@ -58,7 +58,7 @@ SCORE_SPREAD = 3.0
 
 DECLARATION_EXTENSIONS = (".h", ".hh", ".hpp", ".hxx", ".pyi", ".d.ts")
 
-MAX_DETAILED_FILES = 24
+MAX_DETAILED_FILES = 16
 """Candidates whose definitions and lines count: the best ones as whole files. Of 305 cases with an answer, none had it
 behind rank fifteen."""
 
