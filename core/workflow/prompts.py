@@ -184,16 +184,17 @@ def render_step_prompt(
 
 
 def _handoff_lines(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> list[str]:
-    """Return the latest handoff of each earlier stage, those of the group before first and longest.
+    """Return the latest handoff of each earlier stage and of what the step repairs, those of the group before longest.
 
-    Where one is cut, the file with the whole is named.
+    Where one is cut, the file with the whole is named. The reports on what failed come first.
     """
+    failed = [other for other in run.steps if other.handoff and (other.key in step.repair_of or other is step)]
     latest = {(other.stage, other.mode): other for other in run.steps if other.group < step.group and other.handoff}
     earlier = sorted(latest.values(), key=lambda other: other.group)
     last = [other for other in earlier if other.group == earlier[-1].group]
     lines: list[str] = []
     is_any_cut = False
-    for other in (*last, *(other for other in earlier if other not in last)):
+    for other in (*failed, *last, *(other for other in earlier if other not in last)):
         limit = TextLimit(MAX_HANDOFF_CHARS if other in last else MAX_EARLIER_HANDOFF_CHARS)
         text = truncate_to_limit(strip_controls(other.handoff), limit)[0]
         is_cut = bool(inputs.handoff_folder) and other.handoff_chars > len(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from workflow_play import Play
+from workflow_play import PASS, REJECT, Play
 
 from upbeat.core.contract.client import UNKNOWN_CLIENT
 from upbeat.core.workflow import prompts
@@ -198,3 +198,20 @@ def test_a_client_without_subagents_learns_how_to_report() -> None:
 
     assert '"stage": "REVIEW"' in play.injected
     assert "Delegate with" not in play.injected
+
+
+def test_a_repair_gets_the_report_on_what_failed() -> None:
+    """The reviewer's findings are in the prompt of the repair, and in that of the next review."""
+    play = with_handoffs()
+    play.does("code-reviewer", f"{LONG}\n{REJECT}")
+    play.tests(f"All 12 pass.\n{PASS}")
+    play.delegate("developer")
+    repair = play.prepended
+    play.returned("call-99", None)
+    for call in play.run.calls:
+        play.returned(call.call_id, "Repaired.", "d")
+    play.delegate("code-reviewer")
+
+    assert "From REVIEW (cut, whole in REVIEW.md):\n> ## Findings" in repair
+    assert "From REVIEW (cut, whole in REVIEW.md):" in play.prepended
+    assert "From DEV#1:\n> Repaired." in play.prepended
