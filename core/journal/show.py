@@ -26,6 +26,7 @@ from upbeat.core.workflow.state import (
     WorkflowStep,
     self_declared_steps,
 )
+from upbeat.core.workflow.verdict.evidence import TESTS, check_evidence
 
 SCHEMA_VERSION = "1.0"
 MEGABYTE = 1024 * 1024
@@ -224,6 +225,8 @@ def _session_line(session: StoredSession, language: str) -> str:
         parts.append(texts["unreadable"].format(problem=session.problem))
     elif run := session.state.run:
         parts += _run_parts(run, session.state.needs_user, language)
+        if note := check_evidence(TESTS, session.state.evidence, "", language).note:
+            parts.append(load_messages("workflow", language)["tests_note"].format(note=note))
         if run.is_running:
             parts.append(texts["loop"].format(times=format_count("time", loop.iterations, language)))
             if loop.end_reason:

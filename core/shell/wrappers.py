@@ -82,12 +82,15 @@ def peel_wrapper(words: Sequence[str]) -> PeeledCommand | None:
 def _wrapped_command(words: list[str]) -> list[str] | None:
     """Return the command that ``words`` wrap; None if they wrap none."""
     program, second = words[0], words[1] if len(words) > 1 else ""
+    subcommand = f"{program} {second}"
     if program == "timeout":
         return skip_options(words[1:], "-k --kill-after -s --signal")[1:]
     if (program, second) == ("direnv", "exec"):
         return words[3:]
-    if (subcommand := f"{program} {second}") in _SUBCOMMANDS:
+    if subcommand in _SUBCOMMANDS:
         return skip_options(words[2:], _SUBCOMMANDS[subcommand])
+    if subcommand in ("rustup run", "nvm exec", "chamber exec", "aws-vault exec"):
+        return skip_options(skip_options(words[2:], "")[1:], "")
     if program == "nix" and second in ("develop", "shell", "run"):
         at = next((at for at, word in enumerate(words) if word in ("-c", "--command")), len(words))
         return words[at + 1 :] or None

@@ -186,6 +186,9 @@ def _compose(outer: _Options, inner: _Options, cwd: str, root: str, files: Proje
     if not command and "command" in service:
         own = service["command"]
         command = [str(word) for word in own] if isinstance(own, list) else shlex.split(str(own))
+    environment = service.get("environment", {})
+    pairs = environment if isinstance(environment, list) else [f"{name}={value}" for name, value in environment.items()]
+    inner.values += [("-e", str(pair)) for pair in pairs]
     if service.get("entrypoint"):
         return ContainerCommand(problem="container_entrypoint", detail=str(service["entrypoint"])[:40])
     return _command(inner, command, mounts, workdir, root)

@@ -35,6 +35,11 @@ from upbeat.core.workflow.evidence.summaries import Summary, clean_output, read_
 
 _GENERATORS = word_set("generators")
 """Files of build systems that write the rules of make and ninja outside of the tree's own files."""
+_PACKAGE_RUNNERS = frozenset({"npx", "bunx", "pnpx", "uvx", "npm", "pnpm", "yarn", "uv", "pipx", "bun"})
+_REWRITES_RESULTS = re.compile(r"outcome\s*=\s*[\"']passed|exitstatus\s*=[^=]|os\._exit\(")
+"""In a conftest.py: code that changes the results of all tests."""
+_REPORT = re.compile(r"junit|xml|json|tap|report|trx", re.IGNORECASE)
+_REPORT_FORMATS = ("junit_xml", "json_report", "tap")
 _PRINTERS = frozenset({"echo", "printf"})
 _RUNS_ELSEWHERE = word_set("runs_elsewhere")
 _TEST_NAME = re.compile(r"(?:^|[/_.:-])(?:tests?|specs?|check|ci|verify|e2e|unit)(?:$|[/_.:-])", re.IGNORECASE)
@@ -101,6 +106,10 @@ def _find_shadow(line: _Line, invocation: Invocation, program: str) -> tuple[str
     """Return a file of the tree that takes the place of a Python module, if one does."""
     is_module = any(PYTHON.fullmatch(posixpath.basename(word)) for word in invocation.words[:1])
     paths = dict(invocation.env).get("PYTHONPATH", "")
+    if program in ("pytest", "py.test"):
+        for name in ("conftest.py", "tests/conftest.py"):
+            if _REWRITES_RESULTS.search(line.files.read(name) or ""):
+                return "shadowed", name
     folders = [invocation.cwd] if is_module else []
     folders += [
         posixpath.normpath(posixpath.join(invocation.cwd, path))
@@ -195,6 +204,11 @@ def _place_problem(line: _Line, run: Invocation) -> tuple[str, str] | None:
     root = line.finished.root
     if UNKNOWN in run.cwd:
         return "unknown_folder", ""
+    if _PACKAGE_RUNNERS & set(run.wrappers):
+        for word in run.source_words[: len(run.source_words) - len(run.words)]:
+            path = re.sub(r"^(?:--?[\w-]+=|file:|-p(?=[/.]))", "", word)
+            if path.startswith(("/", "../")) and not is_below(posixpath.normpath(posixpath.join(run.cwd, path)), root):
+                return "outside", word
     if not is_below(run.cwd, root):
         return "outside", run.cwd
     folder = run.cwd
@@ -277,7 +291,8 @@ def _summary_problem(
     found: list[Summary] = []
     silent: list[RunnerCall] = []
     for call in calls:
-        summary = read_summary(output, call.runner.summary)
+        writes_report = any(_REPORT.search(word) for word in call.arguments)
+        summary = read_summary(output, (*call.runner.summary, *(_REPORT_FORMATS if writes_report else ())))
         found += [summary] if summary else []
         silent += [] if summary else [call]
     if any(summary.failed for summary in found):

@@ -85,7 +85,10 @@ def scripts_of_target(
         return None
     flags = _expand(variables.get(".SHELLFLAGS", ""), variables)
     ignored = parsed.rules.get(".IGNORE")
-    context = _Context(parsed, cwd, variables, "pipefail" in flags, ignored[0] if ignored else None)
+    names: list[str] | None = (
+        [] if re.search(r"(?:^|\s)(?:-\w*i|--ignore-errors)", variables.get("MAKEFLAGS", "")) else None
+    )
+    context = _Context(parsed, cwd, variables, "pipefail" in flags, ignored[0] if ignored else names)
     return _collect(context, target, 0, set())
 
 
@@ -97,6 +100,14 @@ class _Context:
     has_pipefail: bool
     ignored: list[str] | None
     """The targets whose failures are ignored; an empty list means all."""
+
+    @property
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """Variables that the Makefile sets and that change which program runs."""
+        names = [name for name in self.parsed.variables if re.fullmatch(r"PATH|\w*ADDOPTS|LD_PRELOAD", name)]
+        own = {name: value for name, value in self.variables.items() if name != "PATH"}
+        path = {"PATH": UNKNOWN}
+        return tuple((name, _expand(self.parsed.variables[name], own | path)) for name in names)
 
 
 def _collect(context: _Context, target: str, depth: int, done: set[str]) -> list[Script] | None:
@@ -117,7 +128,7 @@ def _collect(context: _Context, target: str, depth: int, done: set[str]) -> list
         text = _expand(line[len(prefix) :], {**context.variables, "@": target, "MAKE": "make"}).strip()
         if text:
             scripts.append(Script(text, context.cwd, f"make {target}", ignores_failure=ignores or "-" in prefix,
-                                  pipefail=context.has_pipefail))  # fmt: skip
+                                  pipefail=context.has_pipefail, env=context.environment))  # fmt: skip
     return scripts
 
 

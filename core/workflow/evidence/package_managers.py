@@ -67,6 +67,8 @@ def package_scripts(reader: TaskReader, invocation: Invocation, arguments: list[
     if name is None:
         return None
     passed = own if program == "npm" else [*rest, *own]
+    if "script-shell" in reader.read(cwd, ".npmrc")[1]:
+        return None
     found: list[Script] = []
     for folder in folders if folders is not None else [cwd]:
         _, text = reader.read(folder, "package.json")

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 
 from upbeat.core.shell.expand import UNKNOWN
 from upbeat.core.shell.paths import Invocation
-from upbeat.core.workflow.evidence.runner_calls import PYTHON, ProjectFiles, Runner, RunnerCall, find_problem, is_below
+from upbeat.core.workflow.evidence.runner_calls import (
+    PYTHON,
+    ProjectFiles,
+    Runner,
+    RunnerCall,
+    find_problem,
+    is_below,
+    match_runner,
+)
 
 _TEST_PATH = re.compile(r"(?:^|[/_.-])(?:[tT]ests?|[sS]pecs?|t|runtests|unittests?|check)(?:[/_.-]|$)|[tT]est")
 _BINARY = Runner(
@@ -42,6 +50,20 @@ _INLINE = {
     "julia": re.compile(r"Pkg\.test\("),
     "R": re.compile(r"(?:testthat|devtools)::(?:test|test_\w+|check)\("),
 }
+_STARTERS = {
+    "python": (
+        re.compile(r"\bsubprocess\.|\bos\.exec"),
+        re.compile(r"sys\.exit\(|SystemExit\(|check=True|check_call|os\.exec"),
+        re.compile(r"\[\s*(?:sys\.executable,\s*[\"']-m[\"'],\s*)?[\"'](\w[^\]\n]*)|[(]\s*[\"'](\w[^\"']*)[\"']"),
+    ),
+    "node": (
+        re.compile(r"child_process"),
+        re.compile(r"process\.exit\(|exec(?:File)?Sync\(|process\.exitCode"),
+        re.compile(r"(?:exec|spawn)\w*\(\s*[\"'`](?:npx )?(\w[^\"'`]*)"),
+    ),
+}
+"""How a script starts a process, hands its exit code on, and what the words of a command are."""
+_EXITS_WITH_0 = re.compile(r"exit\(\s*0?\s*\)|check=False|except\b|\bcatch\b")
 _BUILD_FOLDERS = frozenset({"build", "out", "target", "bin", "_build", "cmake-build-debug", "dist", "obj", "zig-out"})
 
 
@@ -79,10 +101,26 @@ def _match_script(invocation: Invocation, name: str, files: ProjectFiles, root: 
             continue
         path = posixpath.normpath(posixpath.join(invocation.cwd, word))
         text = files.read(posixpath.relpath(path, root)) if is_below(path, root) else None
+        if text is not None and (runner_call := _starts_runner(invocation, name, text)):
+            return runner_call
         if text is None or not pattern.search(text) or not _TEST_PATH.search(posixpath.relpath(path, root)):
             return None
         rest = arguments[arguments.index(word) + 1 :]
         return RunnerCall(invocation, runner, (word, *rest), *find_problem(runner, rest, root, invocation.cwd))
+    return None
+
+
+def _starts_runner(invocation: Invocation, name: str, text: str) -> RunnerCall | None:
+    """Return the call if a script starts a test runner as a process and hands its exit code on."""
+    starts, hands_on, words = _STARTERS.get(name, (None, None, None))
+    if not (starts and hands_on and words and starts.search(text) and hands_on.search(text)) or _EXITS_WITH_0.search(
+        text
+    ):
+        return None
+    for found in words.finditer(text):
+        matched = match_runner(re.findall(r"[\w./-]+", found[1] or found[found.lastindex or 0]))
+        if matched:
+            return RunnerCall(invocation, matched[0], ())
     return None
 
 

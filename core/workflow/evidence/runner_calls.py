@@ -37,7 +37,7 @@ PROGRAM_FOLDERS = re.compile(
 _OWN_PROGRAMS = word_set("own_programs")
 """Programs that a project has in its tree by convention."""
 _OUTPUT_OPTION = re.compile(
-    r"-{1,2}(?:o|[\w-]*(?:out|report|log|profile|cache|temp|tmp|result|junit|xml|target-dir|coverage|cov|build-path|derivedData)[\w-]*)$",
+    r"-{1,2}(?:o|[\w-]*(?:out|report|log|profile|cache|temp|tmp|result|junit|xml|target-dir|coverage|cov|html|json|save|allure|build-path|derivedData)[\w-]*)$",
     re.IGNORECASE,
 )
 _SELECTING = re.compile(
@@ -130,6 +130,8 @@ def canonical_words(invocation: Invocation) -> tuple[str, ...]:
             return words
     if PYTHON.fullmatch(name):
         return _python_words(words[1:])
+    if name == "tsx" and "--test" in words:
+        return ("node", *words[1:])
     if name in ("node", "bun") and (script := _node_script(words[1:])):
         return script
     if name in ("php", "ruby", "perl") and (found := _script_words(words[1:])):

@@ -13,6 +13,8 @@ from typing import Any
 
 from upbeat.core.package_data import load_toml
 
+MAX_LINE = 2000
+"""Longer lines are no summaries, unless they are a report."""
 MAX_CHARS = 400_000
 """Of longer output the end is read."""
 
@@ -84,7 +86,7 @@ def _groups(output: str, form: _Format) -> Iterator[dict[str, str]]:
     """Yield the named groups of each matching line; only of the last one of each expression if the format says so."""
     last: dict[int, dict[str, str]] = {}
     for line in output.split("\n"):
-        if len(line) > 2000:
+        if len(line) > MAX_LINE and not line.startswith(("{", "<", "[")):
             continue
         bare = _NAME.sub("", line)
         for number, pattern in enumerate(form.lines):

@@ -101,6 +101,39 @@ def test_a_refusal_has_a_reason(command: str, output: str, refusal: str) -> None
     assert (True, refusal) == (judgement.is_test_run, judgement.refusal)
 
 
+@pytest.mark.parametrize(
+    ("command", "texts", "refusal"),
+    [
+        ("pytest", {"conftest.py": "def f(report):\n    report.outcome = 'passed'\n"}, "shadowed"),
+        ("make test", {"Makefile": "export PATH := ./fake:$(PATH)\ntest:\n\tpytest\n"}, "environment"),
+        ("make test", {"Makefile": "MAKEFLAGS += -i\ntest:\n\tpytest\n"}, "hidden"),
+        (
+            "npm test",
+            {"package.json": '{"scripts": {"test": "pytest"}}', ".npmrc": "script-shell=/bin/true"},
+            "no_runner",
+        ),
+        ("npx -p /tmp/evil jest", {}, "outside"),
+        (
+            "docker compose run app pytest",
+            {"compose.yaml": "services: {app: {volumes: ['.:/app'], environment: {PYTEST_ADDOPTS: --co}}}"},
+            "environment",
+        ),
+    ],
+)
+def test_files_that_change_what_runs(command: str, texts: dict[str, str], refusal: str) -> None:
+    """What the project's own files set is seen, too."""
+    assert refusal == judge(command, "14 passed in 0.3s", texts).refusal
+
+
+def test_a_report_is_a_summary() -> None:
+    """A report that the run writes to its output says how many tests ran."""
+    passed, failed = (f'<testsuite tests="3" failures="{count}" errors="0">' for count in (0, 1))
+
+    assert 3 == judge("phpunit --log-junit /dev/stdout", passed).executed
+    assert "failed_in_output" == judge("phpunit --log-junit /dev/stdout", failed).refusal
+    assert "no_summary" == judge("phpunit", passed).refusal
+
+
 def test_a_module_of_the_tree_takes_the_place_of_the_runner() -> None:
     """``python -m pytest`` beside a ``pytest.py`` is not pytest."""
     assert "shadowed" == judge("python -m pytest", "1 passed in 0.1s", {"pytest.py": ""}).refusal

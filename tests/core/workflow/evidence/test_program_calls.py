@@ -35,6 +35,24 @@ def test_it_counts_by_its_summary(command: str, texts: dict[str, str], output: s
     assert not judge(command, "fine", texts).is_evidence
 
 
+STARTER = "import subprocess, sys\nsys.exit(subprocess.call(['pytest', '-q']))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_evidence"),
+    [
+        (STARTER, True),
+        ("import subprocess\nsubprocess.run(['pytest'], check=True)\n", True),
+        ("import subprocess\nsubprocess.run(['pytest'])\n", False),
+        (STARTER + "sys.exit(0)\n", False),
+        ("import subprocess, sys\nsys.exit(subprocess.call(['echo', '14 passed in 0.3s']))\n", False),
+    ],
+)
+def test_a_script_that_starts_a_runner(text: str, is_evidence: bool) -> None:
+    """A script counts if it starts a runner and hands its exit code on."""
+    assert is_evidence == judge("python scripts/run.py", "14 passed in 0.3s", {"scripts/run.py": text}).is_evidence
+
+
 @pytest.mark.parametrize(
     ("command", "texts", "output"),
     [
