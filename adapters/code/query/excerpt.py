@@ -18,6 +18,7 @@ from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
 from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, score_definition
 from upbeat.adapters.code.query.terms import joined_key, terms_in
+from upbeat.adapters.code.syntax.parsed_file import Definition
 from upbeat.core.contract.finding import MIN_OPTIONAL_SCORE, Excerpt, Finding
 
 MAX_WHOLE_LINES = 200
@@ -367,7 +368,7 @@ def _definition_signals(
     """Return the signals of one definition: scores, name match, best line and total term count.
 
     ``is_qualified`` says that the query names it with its owner (``Session.send``). What does the work is longer than
-    what only has its name.
+    what only has its name; for a question, what is too long to be shown completely counts by what is shown.
 
     Args:
         gain_by_terms: The gains of the terms of lines, known from other definitions; it grows.
@@ -378,7 +379,9 @@ def _definition_signals(
     words = terms_in(name)
     return {
         "score": score,
-        "length": math.log1p(max(definition.end_line - definition.start_line + 1, SHORT_LINES)) if definition else 0.0,
+        "length": math.log1p(max(_line_count(definition, search_query.is_question), SHORT_LINES))
+        if definition
+        else 0.0,
         "neighbor_words": float(len(search_query.neighbors.keys() & words)),
         "name": search_query.names.get(name, 0.0),
         "name_words": sum([search_query.terms.get(term, 0.0) for term in words]) / (len(words) or 1),
@@ -405,3 +408,9 @@ def _best_line(hits: DefinitionHits, gains: Mapping[str, float], gain_by_terms: 
             gain = gain_by_terms[terms] = sum([gains.get(term, 0.0) for term in dict.fromkeys(terms)])
         best = max(best, gain)
     return best
+
+
+def _line_count(definition: Definition, is_shown_only: bool) -> int:
+    """Return how many lines ``definition`` has, or only how many of them can be shown."""
+    lines = definition.end_line - definition.start_line + 1
+    return WINDOW_LINES if is_shown_only and lines > MAX_WHOLE_LINES else lines

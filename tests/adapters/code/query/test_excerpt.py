@@ -153,3 +153,16 @@ def test_a_definition_without_room_is_shown_in_part() -> None:
 
     assert (1, 122) == finding.whole
     assert "return cart.discount" in finding.text or "def total_price" in finding.text
+
+
+@pytest.mark.parametrize(("end", "first"), [("", "Discount"), ("?", "add_discount")])
+def test_a_question_is_answered_by_what_can_be_shown(end: str, first: str) -> None:
+    """A class that is too long to be shown leads a report, not a question about one of its methods."""
+    filler = "".join(f"    x{number} = {number}\n" for number in range(220))
+    method = "    def add_discount(self, cart):\n        y = 1\n        return cart.discount\n"
+    text = f"class Discount:\n    # a discount of a cart\n    discount = cart\n{method}{filler}"
+    search_query, (file,), corpus = extract(f"add the discount of a cart{end}", {"shop.py": text})
+
+    _, hits = excerpt.rank_definitions(file, search_query, corpus)[0]
+
+    assert first == file.document.definitions[hits.position].name
