@@ -97,9 +97,11 @@ writes (or you, or `/upbeat:mul-dev`):
   `[stage:DEV.2.1]` is the first sub-task of phase 2. One that has to wait is denied, with what it waits for.
 - A phase waits for the one before it, or for those after `depends:` (`none` for none). The sub-tasks of a sequential phase run one after the
   other; those of a parallel phase side by side, unless they name the same file, or a folder and a file in it.
-- A sub-task that fails is retried alone, with the reason in its prompt. After `max_attempts` failures the step fails and names what it did not
-  start; what has passed stays done.
-- The box of a sub-task, and those below it, are checked when it passes. The step passes when all are.
+- A sub-task that fails is retried alone, with the reason in its prompt. When one has failed `max_attempts` times and nothing else can start, the
+  step fails, names what it did not start, and waits for you; what has passed stays done.
+- The box of a sub-task, and those below it, are checked when it passes. The step passes when all are. If boxes were checked by anybody else, the
+  step is shown as self-declared.
+- What cannot be read (a heading without a number, a phase without tasks, an unknown phase after `depends:`) is told with its line.
 
 Repairs (`DEV#1` after a rejected review) are not split. `upbeat features show NAME` prints the phases, what can start, and their problems.
 

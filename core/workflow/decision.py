@@ -96,6 +96,7 @@ class TickSubtask:
     feature: str
     phase: int
     title: str
+    occurrence: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ MAX_RESUME_PROMPT_CHARS = 2000
 MAX_TURN_PROMPT_CHARS = 1000
 MAX_BOXES = 5
 MAX_SUBTASKS = 8
+MAX_PLAN_PROBLEMS = 3
 MAX_EARLIER_HANDOFF_CHARS = 200
 """Maximum length of a handoff in a prompt, if it is not of the steps just before."""
 ELLIPSIS = "…"
@@ -132,8 +133,6 @@ def _subtask_lines(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs)
         lines.append(messages["subtasks_waiting"].format(items=items))
     if failed := subtasks_with(plan, SubtaskStatus.FAILED):
         lines.append(messages["subtasks_failed"].format(ids=", ".join(subtask.id for subtask in failed)))
-    if not ready and not running and plan and inputs.tasks:
-        lines += [sanitize_inline(f"tasks.md {problem}", 200) for problem in inputs.tasks.problems[:3]]
     return lines
 
 
@@ -146,9 +145,21 @@ def _own_subtask_lines(run: WorkflowRun, step: WorkflowStep, subtask: Subtask, i
     if others := subtasks_with(plan_of_step(run, step, inputs), SubtaskStatus.RUNNING, SubtaskStatus.READY):
         names = ", ".join(f"{other.id} {other.title}" for other in others if other.id != subtask.id)
         lines += [messages["subtask_others"].format(others=sanitize_inline(names, 300))] if names else []
-    if subtask.result and subtask.result.failure_notes:
-        lines += [messages["previous_failures"], f"- {sanitize_inline(subtask.result.failure_notes, 400)}"]
     return lines
+
+
+def _attempt_lines(
+    run: WorkflowRun, step: WorkflowStep, subtask: Subtask | None, most: int, messages: Messages
+) -> list[str]:
+    """Return which attempt this is, and why the earlier ones failed: of the sub-task, or else of the step."""
+    attempts = step.attempts if subtask is None else subtask.result.attempts if subtask.result else 0
+    lines: list[str] = [messages["attempt"].format(number=attempts + 1, most=most)] if attempts else []
+    repaired = [cause for key in step.repair_of if (cause := run.find_step(key))]
+    failed = [(cause.key, cause.failure_notes) for cause in (*repaired, *(() if subtask else (step,)))]
+    if subtask and subtask.result:
+        failed.append((subtask.id, subtask.result.failure_notes))
+    failures = [f"- {name}: {sanitize_inline(notes, 400)}" for name, notes in failed if notes]
+    return lines + ([messages["previous_failures"], *failures] if failures else [])
 
 
 def render_step_prompt(
@@ -163,15 +174,7 @@ def render_step_prompt(
     lines.append(messages["progress"].format(done=format_done(run)))
     if text := localized_text(stage.text, inputs.language):
         lines.append(text)
-    if step.attempts:
-        lines.append(messages["attempt"].format(number=step.attempts + 1, most=stage.max_attempts))
-    repaired = [cause for key in step.repair_of if (cause := run.find_step(key))]
-    if failures := [
-        f"- {failed.key}: {sanitize_inline(failed.failure_notes, 400)}"
-        for failed in (*repaired, step)
-        if failed.failure_notes
-    ]:
-        lines += [messages["previous_failures"], *failures]
+    lines += _attempt_lines(run, step, subtask, stage.max_attempts, messages)
     workflow = inputs.registry.workflows.get(run.workflow)
     if run.feature:
         lines.append(messages["feature"].format(feature=run.feature))
@@ -287,7 +290,9 @@ def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:
 def _next_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
     """Return the steps to delegate now and the steps that are running."""
     messages, stages = inputs.messages, inputs.registry.stages
-    split = {step.key: shown for step in current_steps(run) if (shown := _subtask_lines(run, step, inputs))}
+    split = {
+        step.key: _subtask_lines(run, step, inputs) for step in current_steps(run) if plan_of_step(run, step, inputs)
+    }
     active = [step for step in current_steps(run) if step.status is StepStatus.ACTIVE and step.key not in split]
     lines: list[str] = [messages["steps_running"].format(steps=format_step_keys(active))] if active else []
     agents = {
@@ -301,7 +306,10 @@ def _next_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
     elif agents:
         steps = ", ".join(f"{key} ({agent})" for key, agent in agents.items())
         lines.append(messages["next_steps"].format(steps=steps))
-    return lines + [line for subtask_lines in split.values() for line in subtask_lines]
+    lines += [line for subtask_lines in split.values() for line in subtask_lines]
+    can_split = any(stages[step.stage].splits_into_subtasks for step in current_steps(run) if step.stage in stages)
+    problems = inputs.tasks.problems[:MAX_PLAN_PROBLEMS] if inputs.tasks and can_split else ()
+    return lines + [sanitize_inline(f"tasks.md {problem}", 200) for problem in problems]
 
 
 def can_delegate(run: WorkflowRun, inputs: WorkflowInputs) -> bool:

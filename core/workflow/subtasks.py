@@ -7,12 +7,13 @@ could not be checked yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from upbeat.core.workflow.state import StepVerdict, SubtaskResult, WorkflowRun, WorkflowStep
-from upbeat.core.workflow.tasks import Phase, TasksFile, files_overlap
+from upbeat.core.workflow.tasks import TasksFile, files_overlap, open_dependencies
 
 _MAX_TITLE_CHARS = 200
 
@@ -35,6 +36,8 @@ class Subtask:
     id: str
     phase: int
     title: str
+    occurrence: int = 1
+    """Which of the sub-tasks of the phase with this title it is."""
     files: tuple[str, ...] = ()
     status: SubtaskStatus = SubtaskStatus.WAITING
     waits_for: tuple[str, ...] = ()
@@ -43,12 +46,8 @@ class Subtask:
     @property
     def key(self) -> str:
         """What records call it: the file may be renumbered."""
-        return subtask_key(self.phase, self.title)
-
-
-def subtask_key(phase: int, title: str) -> str:
-    """Return what records call a sub-task."""
-    return f"{phase}:{title[:_MAX_TITLE_CHARS]}"
+        number = f"#{self.occurrence}" if self.occurrence > 1 else ""
+        return f"{self.phase}:{self.title[:_MAX_TITLE_CHARS]}{number}"
 
 
 def plan_subtasks(
@@ -58,37 +57,39 @@ def plan_subtasks(
     if tasks is None or step.repair_of:
         return ()
     results = {result.key: result for result in run.subtasks if result.step_key == step.key}
-    tasks = _with_passed(tasks, results)
+    for subtask in _read_subtasks(tasks, results):
+        if subtask.result and subtask.result.verdict is StepVerdict.PASS:  # its box may not be checked yet
+            tasks = tasks.tick_subtask(subtask.phase, subtask.title, subtask.occurrence)
     running = {call.subtask for call in run.calls if call.step_key == step.key and call.verdict is StepVerdict.NONE}
     plan: list[Subtask] = []
-    closed = {phase.number for phase in tasks.phases if phase.is_done}
-    closed -= {phase.number for phase in tasks.phases if not phase.is_done}
-    for phase in tasks.phases:
-        blockers = tuple(f"phase {number}" for number in phase.depends_on if number not in closed)
-        for subtask in _read_phase(phase, results):
-            status = _known_status(subtask, running, max_attempts)
-            plan.append(_with_status(subtask, status, blockers, phase, plan))
+    for subtask in _read_subtasks(tasks, results):
+        status = _own_status(subtask, running, max_attempts)
+        waits_for = _blockers(subtask, tasks, plan) if status is SubtaskStatus.READY else ()
+        plan.append(replace(subtask, status=SubtaskStatus.WAITING if waits_for else status, waits_for=waits_for))
     return _without_overlaps(plan)
 
 
-def _with_passed(tasks: TasksFile, results: dict[str, SubtaskResult]) -> TasksFile:
-    passed = {key for key, result in results.items() if result.verdict is StepVerdict.PASS}
+def _read_subtasks(tasks: TasksFile, results: Mapping[str, SubtaskResult]) -> Iterator[Subtask]:
+    """Yield the sub-tasks, done ones as such. Phases with the same number are numbered on."""
+    numbers: Counter[int] = Counter()
+    titles: Counter[tuple[int, str]] = Counter()
     for phase in tasks.phases:
-        for group in phase.subtasks:
-            if subtask_key(phase.number, group[0].text) in passed:
-                tasks = tasks.tick_subtask(phase.number, group[0].text)
-    return tasks
+        for box, *nested in phase.subtasks:
+            numbers[phase.number] += 1
+            titles[phase.number, box.text] += 1
+            files = tuple(dict.fromkeys(file for member in (box, *nested) for file in member.files))
+            subtask = Subtask(
+                f"{phase.number}.{numbers[phase.number]}",
+                phase.number,
+                box.text,
+                titles[phase.number, box.text],
+                files,
+                SubtaskStatus.DONE if box.is_done else SubtaskStatus.WAITING,
+            )
+            yield replace(subtask, result=results.get(subtask.key))
 
 
-def _read_phase(phase: Phase, results: dict[str, SubtaskResult]) -> Iterator[Subtask]:
-    for number, (box, *nested) in enumerate(phase.subtasks, start=1):
-        files = tuple(dict.fromkeys(file for member in (box, *nested) for file in member.files))
-        status = SubtaskStatus.DONE if box.is_done else SubtaskStatus.WAITING
-        result = results.get(subtask_key(phase.number, box.text))
-        yield Subtask(f"{phase.number}.{number}", phase.number, box.text, files, status, result=result)
-
-
-def _known_status(subtask: Subtask, running: set[str], max_attempts: int) -> SubtaskStatus:
+def _own_status(subtask: Subtask, running: Set[str], max_attempts: int) -> SubtaskStatus:
     if subtask.status is SubtaskStatus.DONE:
         return SubtaskStatus.DONE
     if subtask.key in running:
@@ -97,40 +98,31 @@ def _known_status(subtask: Subtask, running: set[str], max_attempts: int) -> Sub
     return SubtaskStatus.FAILED if is_failed else SubtaskStatus.READY
 
 
-def _with_status(
-    subtask: Subtask, status: SubtaskStatus, blockers: tuple[str, ...], phase: Phase, earlier: Iterable[Subtask]
-) -> Subtask:
-    """Return the sub-task with its status. The sub-tasks of a sequential phase wait for those before them."""
-    if status is SubtaskStatus.READY and not blockers and not phase.is_parallel:
-        blockers = tuple(
-            other.id for other in earlier if other.phase == phase.number and other.status is not SubtaskStatus.DONE
-        )[-1:]
-    if status is SubtaskStatus.READY and blockers:
-        status = SubtaskStatus.WAITING
-    waits_for = blockers if status is SubtaskStatus.WAITING else ()
-    return Subtask(subtask.id, subtask.phase, subtask.title, subtask.files, status, waits_for, subtask.result)
+def _blockers(subtask: Subtask, tasks: TasksFile, earlier: Sequence[Subtask]) -> tuple[str, ...]:
+    """Return what ``subtask`` waits for: phases, and in a sequential phase the sub-task before it."""
+    phases = [phase for phase in tasks.phases if phase.number == subtask.phase]
+    waits = (number for phase in phases for number in open_dependencies(phase, tasks.phases))
+    if blockers := tuple(dict.fromkeys(f"phase {number}" for number in waits)):
+        return blockers
+    if all(phase.is_parallel for phase in phases):
+        return ()
+    before = [other for other in earlier if other.phase == subtask.phase and other.status is not SubtaskStatus.DONE]
+    return tuple(other.id for other in before[-1:])
 
 
-def _without_overlaps(plan: list[Subtask]) -> tuple[Subtask, ...]:
+def _without_overlaps(plan: Sequence[Subtask]) -> tuple[Subtask, ...]:
     """Return the plan with each ready sub-task waiting that changes the same files as one that runs or is ready."""
-    taken = [subtask for subtask in plan if subtask.status is SubtaskStatus.RUNNING]
+    taken = list(subtasks_with(plan, SubtaskStatus.RUNNING))
     kept: list[Subtask] = []
     for subtask in plan:
-        if subtask.status is SubtaskStatus.READY:
-            shared = tuple(other.id for other in taken if files_overlap(other.files, subtask.files))
-            if shared:
-                subtask = Subtask(
-                    subtask.id,
-                    subtask.phase,
-                    subtask.title,
-                    subtask.files,
-                    SubtaskStatus.WAITING,
-                    shared,
-                    subtask.result,
-                )
-            else:
-                taken.append(subtask)
-        kept.append(subtask)
+        shared = tuple(other.id for other in taken if files_overlap(other.files, subtask.files))
+        if subtask.status is not SubtaskStatus.READY:
+            kept.append(subtask)
+        elif shared:
+            kept.append(replace(subtask, status=SubtaskStatus.WAITING, waits_for=shared))
+        else:
+            kept.append(subtask)
+            taken.append(subtask)
     return tuple(kept)
 
 

@@ -21,7 +21,7 @@ _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+)?(`{3,}|~{3,})([^\r\n]*)")
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t])[ \t]*([^\r\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^\r\n]*)")
 _FIELD = re.compile(r"([A-Za-z][\w-]*)[ \t]*:[ \t]*([^\r\n]*)")
-_FILES = re.compile(r"\|[ \t]*files?[ \t]*[:：]", re.IGNORECASE)
+_FILES = re.compile(r"[|｜][ \t]*(?:files?|文件|檔案|档案)[ \t]*[:：]", re.IGNORECASE)
 _PARALLEL = re.compile(r"[(（][ \t]*(?:parallel|平行|并行)[ \t]*[)）]", re.IGNORECASE)
 _PHASES = re.compile(r"(?:dev(?:elopment)?[ \t]+phases|開發階段|开发阶段)[ \t]*", re.IGNORECASE)
 _PHASE = re.compile(r"(?:phase|階段|阶段)[ \t]*([0-9]{1,9})[ \t]*[:：.]?[ \t]*(.*)", re.IGNORECASE)
@@ -112,6 +112,8 @@ class TasksFile:
     """The front matter: feature, status, workflow, created, and any other field."""
     checkboxes: tuple[Checkbox, ...]
     phases: tuple[Phase, ...]
+    unreadable: tuple[str, ...] = ()
+    """Headings among the phases that are none, as problems."""
 
     @classmethod
     def parse(cls, text: str) -> TasksFile:
@@ -124,7 +126,7 @@ class TasksFile:
         for line in lines[1 : max(_count_front_matter_lines(lines) - 1, 1)]:
             if field := _FIELD.match(line.text):
                 front_matter.setdefault(field[1], field[2].rstrip().strip("\"'"))
-        return cls(text, front_matter, tuple(parser.checkboxes), parser.phases)
+        return cls(text, front_matter, tuple(parser.checkboxes), parser.phases, tuple(parser.unreadable))
 
     @property
     def open_checkboxes(self) -> tuple[Checkbox, ...]:
@@ -137,7 +139,7 @@ class TasksFile:
     @property
     def problems(self) -> tuple[str, ...]:
         """Return the problems of the phases, each with its line."""
-        return tuple(_find_phase_problems(self.phases))
+        return (*self.unreadable, *_find_phase_problems(self.phases))
 
     @property
     def overlaps(self) -> tuple[Overlap, ...]:
@@ -149,10 +151,14 @@ class TasksFile:
         wanted = tuple(keys)
         return self._check([box for box in self.checkboxes if any(box.matches_key(key) for key in wanted)])
 
-    def tick_subtask(self, phase: int, title: str) -> TasksFile:
-        """Return the file with the sub-task of this phase checked that has the text ``title``, and all below it."""
-        groups = [group for other in self.phases if other.number == phase for group in other.subtasks]
-        return self._check([box for group in groups if group[0].text == title for box in group])
+    def subtasks_of(self, phase: int) -> tuple[tuple[Checkbox, ...], ...]:
+        """Return the sub-tasks of all phases with this number."""
+        return tuple(group for other in self.phases if other.number == phase for group in other.subtasks)
+
+    def tick_subtask(self, phase: int, title: str, occurrence: int = 1) -> TasksFile:
+        """Return the file with one sub-task checked, and all below it: the Nth of this phase with this text."""
+        titled = [group for group in self.subtasks_of(phase) if group[0].text == title]
+        return self._check(titled[occurrence - 1] if len(titled) >= occurrence else ())
 
     def _check(self, boxes: Iterable[Checkbox]) -> TasksFile:
         offsets = [box.offset for box in boxes if not box.is_done]
@@ -235,6 +241,7 @@ class _TasksParser:
         self._headings: list[Phase] = []
         self._members: list[list[Checkbox]] = []
         self._in_phases = self._in_phase = False
+        self.unreadable: list[str] = []
         self._indents: list[int] = []
 
     @property
@@ -254,12 +261,18 @@ class _TasksParser:
             self.checkboxes.append(box)
             if self._in_phase:
                 self._members[-1].append(box)
+            elif self._in_phases and not self.unreadable:
+                self.unreadable.append(
+                    f"line {line.number}: this task is in no phase; write ### Phase N: title above it"
+                )
 
     def _feed_heading(self, level: int, title: str, line: int) -> None:
         if level <= 2:
             self._in_phases = _PHASES.fullmatch(title) is not None
         if level <= 3:
             match = _PHASE.fullmatch(title) if self._in_phases and level == 3 else None
+            if self._in_phases and level == 3 and not match:
+                self.unreadable.append(f"line {line}: this is no phase; write ### Phase N: title")
             self._in_phase = match is not None
             if match:
                 previous = (self._headings[-1].number,) if self._headings else ()
@@ -315,10 +328,22 @@ def _parse_phase(number: int, heading: str, line_number: int, previous: tuple[in
     return Phase(number, title, line_number, bool(kind), declared if depends else previous)
 
 
+def _dependencies(phase: Phase, phases: Sequence[Phase]) -> tuple[int, ...]:
+    """Return the phases that ``phase`` waits for; of phases with the same number, none waits for another."""
+    is_repeated = sum(other.number == phase.number for other in phases) > 1
+    return tuple(number for number in phase.depends_on if number != phase.number or not is_repeated)
+
+
+def open_dependencies(phase: Phase, phases: Sequence[Phase]) -> tuple[int, ...]:
+    """Return the phases that are unknown or not done, of those that ``phase`` waits for."""
+    is_open = {other.number for other in phases if not other.is_done}
+    known = {other.number for other in phases}
+    return tuple(number for number in _dependencies(phase, phases) if number in is_open or number not in known)
+
+
 def find_ready_phases(phases: Sequence[Phase]) -> tuple[Phase, ...]:
     """Return the phases with open boxes whose dependencies all exist and are done."""
-    done = {phase.number for phase in phases} - {phase.number for phase in phases if not phase.is_done}
-    return tuple(phase for phase in phases if not phase.is_done and done.issuperset(phase.depends_on))
+    return tuple(phase for phase in phases if not phase.is_done and not open_dependencies(phase, phases))
 
 
 def _find_phase_problems(phases: Sequence[Phase]) -> Iterator[str]:
@@ -329,13 +354,17 @@ def _find_phase_problems(phases: Sequence[Phase]) -> Iterator[str]:
         if phase.number in seen:
             yield f"line {phase.line_number}: phase {phase.number} already exists; renumber this one"
         seen.add(phase.number)
+        if not phase.checkboxes:
+            yield f"line {phase.line_number}: phase {phase.number} has no tasks; write each as - [ ] task"
         if phase.unparsed:
             declared = f"phase {phase.number} has {format_value(phase.unparsed)}"
             yield f"line {phase.line_number}: {declared}; write depends: N, M or depends: none"
         for other in phase.depends_on:
             if other not in known:
                 yield f"line {phase.line_number}: phase {phase.number} depends on {other}, which does not exist"
-    edges = {phase.number: set(phase.depends_on) & known for phase in phases}
+    edges: dict[int, set[int]] = {phase.number: set() for phase in phases}
+    for phase in phases:
+        edges[phase.number] |= {other for other in _dependencies(phase, phases) if other in known}
     if waiting := _find_unreachable(edges) & _find_unreachable(_reverse_edges(edges)):
         first = next(phase for phase in phases if phase.number in waiting)
         names = ", ".join(map(str, sorted(waiting)))

@@ -43,7 +43,7 @@ class FakeWorkspace:
     def tick_tasks(self, root: str, feature: str, boxes: tuple[str, ...]) -> None:
         self.ticked.append((feature, boxes))
 
-    def tick_subtask(self, root: str, feature: str, phase: int, title: str) -> None:
+    def tick_subtask(self, root: str, feature: str, phase: int, title: str, occurrence: int = 1) -> None:
         self.ticked.append((feature, (f"{phase}: {title}",)))
 
     def archive_feature(self, root: str, feature: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from upbeat.core.contract.event import SubagentRequested
 from upbeat.core.sanitize.text import sanitize_inline
-from upbeat.core.workflow.decide.transitions import finish_step
+from upbeat.core.workflow.decide.transitions import finish_step, give_up_step
 from upbeat.core.workflow.decision import (
     TickCheckboxes,
     TickSubtask,
@@ -20,8 +20,7 @@ from upbeat.core.workflow.facts import Fact, StepFinished, SubtaskFinished, appl
 from upbeat.core.workflow.handoff import join_handoffs
 from upbeat.core.workflow.prompts import format_subtask_marker, plan_of_step
 from upbeat.core.workflow.state import SessionState, StepAuthor, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
-from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks, subtask_key, subtasks_with
-from upbeat.core.workflow.tasks import TasksFile
+from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks, subtasks_with
 
 _MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)[\w:#-]+\.(\d{1,9}\.\d{1,9})\]", re.IGNORECASE)
 _MIN_TITLE_CHARS = 4
@@ -81,31 +80,21 @@ def conclude_subtask(
     if step is None or after is None:
         return WorkflowDecision((ended,))
     actions: tuple[WorkspaceAction, ...] = ()
-    if ended.verdict is StepVerdict.PASS and tasks and (box := _find_box(tasks, call.subtask)):
-        actions = (TickSubtask(run.feature, *box),)
     stage = inputs.registry.find_stage(step.stage)
     plan = plan_subtasks(tasks, after, step, stage.max_attempts)
+    own = next((subtask for subtask in plan if subtask.key == call.subtask), None)
+    if ended.verdict is StepVerdict.PASS and own:
+        actions = (TickSubtask(run.feature, own.phase, own.title, own.occurrence),)
     facts: tuple[Fact, ...] = (ended,)
     if not subtasks_with(plan, SubtaskStatus.READY, SubtaskStatus.RUNNING) and not _is_worked_on(after, step):
         finished = _finish(step, plan, after, ended, inputs)
-        facts += finish_step(after, inputs.registry, finished)
-        if finished.verdict is StepVerdict.PASS:
-            actions += (TickCheckboxes(run.feature, (step.key,)),)
+        if finished.verdict is StepVerdict.PASS or not plan:
+            facts += finish_step(after, inputs.registry, finished)
+            actions += (TickCheckboxes(run.feature, (step.key,)),) if finished.verdict is StepVerdict.PASS else ()
+        else:
+            facts += give_up_step(after, inputs.registry, finished)
     why = make_explanation("workflow", ended.verdict.value, f"sub-task {call.subtask} of {step.key} ended")
     return WorkflowDecision(facts, explanations=(why,), workspace_actions=actions)
-
-
-def _find_box(tasks: TasksFile, key: str) -> tuple[int, str] | None:
-    """Return the phase and the whole title of a sub-task."""
-    return next(
-        (
-            (phase.number, group[0].text)
-            for phase in tasks.phases
-            for group in phase.subtasks
-            if subtask_key(phase.number, group[0].text) == key
-        ),
-        None,
-    )
 
 
 def _is_worked_on(run: WorkflowRun, step: WorkflowStep) -> bool:
@@ -119,7 +108,10 @@ def _finish(
     results = [result for result in run.subtasks if result.step_key == step.key]
     handoffs = [result.handoff for result in results if result.handoff]
     # Of each report only a part is in the state, so the whole is always in the file.
-    about = StepAuthor.AGENT, sum(map(len, handoffs)) + 1 if inputs.handoff_folder and handoffs else 0
+    passed = {result.key for result in results if result.verdict is StepVerdict.PASS}
+    # A box that no subagent has passed is a claim of the main agent's.
+    author = StepAuthor.AGENT if all(subtask.key in passed for subtask in plan) else StepAuthor.MAIN
+    about = author, sum(map(len, handoffs)) + 1 if inputs.handoff_folder and handoffs else 0
     handoff = join_handoffs(handoffs)
     failed = subtasks_with(plan, SubtaskStatus.FAILED)
     waiting = subtasks_with(plan, SubtaskStatus.WAITING)

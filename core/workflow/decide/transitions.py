@@ -97,6 +97,17 @@ def finish_step(run: WorkflowRun, registry: Registry, finished: StepFinished) ->
     return (finished, *_finish_group(after, registry, group))
 
 
+def give_up_step(run: WorkflowRun, registry: Registry, finished: StepFinished) -> tuple[Fact, ...]:
+    """Return the facts that follow when a step fails whose parts have used all their attempts.
+
+    The user is asked, or the workflow continues, as after the last attempt at the step.
+    """
+    step = run.find_step(finished.step_key)
+    if step is None or registry.find_stage(step.stage).continues_on_failure:
+        return (finished,)
+    return (finished, *_require_human(run, finished.step_key))
+
+
 def _finish_group(run: WorkflowRun, registry: Registry, group: Sequence[WorkflowStep]) -> tuple[Fact, ...]:
     """Return what follows when all steps of a group have finished: a repair of the failed ones, or nothing."""
     failed = [step for step in group if step.verdict in BAD_VERDICTS]

@@ -167,8 +167,28 @@ def test_phases(text: str, expected: str) -> None:
 
 @cases("problems")
 def test_problems(text: str, expected: str) -> None:
-    """A phase that can never start or is unclear is reported with its line."""
-    assert expected == " | ".join(TasksFile.parse(text).problems)
+    """A phase that can never start or is unclear is reported with its line; these have no tasks, which is another."""
+    problems = [problem for problem in TasksFile.parse(text).problems if " has no tasks" not in problem]
+
+    assert expected == " | ".join(problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("### Phase 1: a\n- one\n", ("line 2: phase 1 has no tasks; write each as - [ ] task",)),
+        ("### Base\n- [ ] one\n", ("line 2: this is no phase; write ### Phase N: title",)),
+        ("**Phase 1**\n- [ ] one\n", ("line 3: this task is in no phase; write ### Phase N: title above it",)),
+        (
+            "#### Phase 1\n- [ ] one\n- [ ] two\n",
+            ("line 3: this task is in no phase; write ### Phase N: title above it",),
+        ),
+        ("### Phase 1: a\n- [ ] one\n", ()),
+    ],
+)
+def test_unreadable_phases(text: str, expected: tuple[str, ...]) -> None:
+    """What is no phase in the section of phases, and a phase without tasks, is reported with its line."""
+    assert expected == TasksFile.parse(f"## Dev Phases\n{text}").problems
 
 
 @cases("overlaps")

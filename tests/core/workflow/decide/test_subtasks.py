@@ -11,7 +11,7 @@ from workflow_play import FAIL, PASS, Play, started, with_own
 
 from upbeat.core.workflow.decision import TickCheckboxes, TickSubtask
 from upbeat.core.workflow.prompts import plan_of_step
-from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict, WorkflowStep
+from upbeat.core.workflow.state import RunStatus, StepAuthor, StepStatus, StepVerdict, WorkflowStep
 from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, subtasks_with
 from upbeat.core.workflow.tasks import TasksFile, files_overlap
 
@@ -62,7 +62,7 @@ def apply_ticks(play: Play) -> None:
     tasks = TasksFile.parse(play.tasks or "")
     for action in play.workspace_actions:
         if isinstance(action, TickSubtask):
-            tasks = tasks.tick_subtask(action.phase, action.title)
+            tasks = tasks.tick_subtask(action.phase, action.title, action.occurrence)
         elif isinstance(action, TickCheckboxes):
             tasks = tasks.tick(action.step_keys)
     play.tasks = tasks.text
@@ -179,14 +179,68 @@ def test_a_failed_phase_stops_what_depends_on_it() -> None:
 
 
 def test_attempts_are_bounded() -> None:
-    """A developer that always fails ends at the user, after a fixed number of calls."""
+    """After three failures of one sub-task the user is asked; told to continue, it is tried anew."""
     play = begun()
     calls = 0
     while play.run.status is RunStatus.RUNNING and calls < 50:
         returned(play, delegate(play, "1.1"), FAIL)
         calls += 1
+    asked = play.run.status
+    play.prompt("continue")
+    returned(play, delegate(play, "1.1"))
 
-    assert (9, RunStatus.NEEDS_HUMAN) == (calls, play.run.status)
+    assert (3, RunStatus.NEEDS_HUMAN) == (calls, asked)
+    assert "- [x] models" in (play.tasks or "")
+
+
+def test_each_subagent_reads_its_own_failures() -> None:
+    """Why a sub-task failed is told to the one that repeats it, once, and to no other."""
+    play = begun()
+    returned(play, delegate(play, "1.1"))
+    returned(play, delegate(play, "2.1"), FAIL)
+    delegate(play, "2.2")
+    other = play.prepended
+    delegate(play, "2.1")
+
+    assert "Attempt" not in other
+    assert "off by one" not in other
+    assert (1, 1) == (play.prepended.count("Attempt 2 of 3."), play.prepended.count("off by one"))
+
+
+def test_a_box_that_an_agent_checks_is_a_claim() -> None:
+    """The step passes, and is shown as self-declared: no subagent has passed that sub-task."""
+    play = begun()
+    play.tasks = TASKS.replace("[ ] models", "[x] models")
+    returned(play, delegate(play, "2.1"))
+    returned(play, delegate(play, "2.2"))
+    returned(play, delegate(play, "3.1"))
+
+    assert (True, StepAuthor.MAIN) == (step_of(play).has_passed, step_of(play).author)
+
+
+def test_one_pass_ticks_one_box() -> None:
+    """Of sub-tasks with the same title, only the one that passed is done."""
+    play = begun("## Dev Phases\n### Phase 1: a (parallel)\n- [ ] tests | files: a.py\n- [ ] tests | files: b.py\n")
+    returned(play, delegate(play, "1.2"))
+
+    assert "- [ ] tests | files: a.py\n- [x] tests | files: b.py\n" in (play.tasks or "")
+    assert StepStatus.PENDING is step_of(play).status
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("### Phase 2: core", "### Core", "tasks.md line 6: this is no phase; write ### Phase N: title"),
+        ("- [ ] models", "- models", "tasks.md line 4: phase 1 has no tasks; write each as - [ ] task"),
+        ("depends: 2", "depends: 7", "tasks.md line 9: phase 3 depends on 7, which does not exist"),
+    ],
+)
+def test_problems_of_the_plan_are_told(old: str, new: str, problem: str) -> None:
+    """The main agent reads what is wrong with the phases, with the line, also while others can start."""
+    play = begun(TASKS.replace(old, new))
+    play.ends()
+
+    assert problem in play.continuation
 
 
 def test_claims_do_not_skip_subtasks() -> None:
