@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from upbeat.core.dialogue.endings import waits_for_user
+from upbeat.core.dialogue.endings import prepare_ending, waits_for_user
 from upbeat.core.dialogue.stops import find_stop
 
 from .. import ROOT
@@ -56,7 +56,8 @@ class Model:
     def select(self, rows: Iterable[Row]) -> Texts:
         """Return the texts of ``rows`` with these labels."""
         wanted = self.positive | self.negative
-        return [(row.text, row.label in self.positive) for row in rows if row.label in wanted]
+        prepare = prepare_ending if self.kind == "endings" else str
+        return [(prepare(row.text), row.label in self.positive) for row in rows if row.label in wanted]
 
 
 MODELS = (

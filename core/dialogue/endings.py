@@ -16,27 +16,26 @@ from upbeat.core.prompt.quoted_spans import SpanKind, mask_prompt
 MAX_ENDING_CHARS = 2500
 """Characters at the end of a message that are read."""
 
-MIN_QUESTION_ODDS = 0.0
+MIN_QUESTION_ODDS = 0.3
 """Log odds of a real question or a blocker from which a message waits."""
 
 MIN_DANGER_ODDS = -1.0
 """Log odds of something destructive from which a message waits: nothing may be continued by mistake here."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_SQL = re.compile(r"\b(?:drop|truncate|delete\s+from|update\s+\w+\s+set)\b", re.IGNORECASE)
+_DELETES = re.compile(r"\b(?:drop|truncate|delete\s+from|update\s+\w+\s+set|rm\s+-\w*[rf]\w*)\b", re.IGNORECASE)
 _CODE = (SpanKind.FENCE, SpanKind.INLINE, SpanKind.SOURCE, SpanKind.LOG)
 
 _DESTRUCTIVE = frozenset({"destroy", "publish"})
 _ASKING = frozenset({"tell", "may", "if"})
+_DESTRUCTIVE_CODE = "destroy"
 _LOCATION = ShellLocation("/project", "/project")
 
 
 @lru_cache(maxsize=4)
 def waits_for_user(message: str) -> bool:
     """Return whether ``message``, with which a turn is about to end, needs an answer of the user."""
-    text = _COMMENT.sub("", message[-MAX_ENDING_CHARS:]).strip()
-    if not text:
-        return False
+    text = prepare_ending(message)
     return (
         weigh(text, "question_weights.tsv") >= MIN_QUESTION_ODDS
         or weigh(text, "danger_weights.tsv") >= MIN_DANGER_ODDS
@@ -44,20 +43,26 @@ def waits_for_user(message: str) -> bool:
     )
 
 
-def _names_destruction(text: str) -> bool:
-    """Return whether ``text`` asks for something, and a clause or command in it would destroy or publish something."""
-    clauses = split_into_clauses(text)
-    classes = [frozenset(classify_words(words)) for words, _ in clauses]
-    marks = {mark for _, mark in clauses}
-    if "?" not in marks and not any(names & _ASKING for names in classes):
-        return False
-    pending = (names for names, (_, mark) in zip(classes, clauses, strict=True) if mark == "?" or "done" not in names)
-    return any(names & _DESTRUCTIVE for names in pending) or any(map(_is_destructive, _code_of(text)))
+def prepare_ending(message: str) -> str:
+    """Return the end of ``message`` as it is weighed: without comments, a word in place of destructive code."""
+    text = _COMMENT.sub("", message[-MAX_ENDING_CHARS:])
+    spans = [span for span in mask_prompt(text).spans if span.kind in _CODE]
+    for span in reversed(spans):
+        if _is_destructive(text[span.start : span.end].strip("`\n")):
+            text = f"{text[: span.start]} {_DESTRUCTIVE_CODE} {text[span.end :]}"
+    return text
 
 
 def _is_destructive(code: str) -> bool:
-    return bool(_SQL.search(code) or find_hazards(code, _LOCATION))
+    """Return whether ``code`` is a command that destroys or publishes; a lone name is none."""
+    words = code.lower().split()
+    named = _DESTRUCTIVE & set(classify_words([word.strip("-") for word in words])) if len(words) > 1 else ()
+    return bool(named or _DELETES.search(code) or find_hazards(code, _LOCATION))
 
 
-def _code_of(text: str) -> list[str]:
-    return [text[span.start : span.end].strip("`\n") for span in mask_prompt(text).spans if span.kind in _CODE]
+def _names_destruction(text: str) -> bool:
+    """Return whether ``text`` asks for something, and a clause of it would destroy or publish something."""
+    clauses = [(frozenset(classify_words(words)), mark) for words, mark in split_into_clauses(text)]
+    if not any(mark == "?" or names & _ASKING for names, mark in clauses):
+        return False
+    return any(names & _DESTRUCTIVE and (mark == "?" or "done" not in names) for names, mark in clauses)

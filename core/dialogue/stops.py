@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from upbeat.core.dialogue.features import classify_words, split_into_clauses, weigh
+from upbeat.core.dialogue.features import Clause, classify_words, split_into_clauses, weigh
 
 MAX_STOP_CHARS = 400
 """Characters of a prompt that may be a stop; a longer one describes work."""
@@ -22,7 +22,8 @@ MIN_FINAL_ODDS = 1.0
 
 _NOT_PROSE = ("", "/", "$", "[", "@", "#", "!")
 """How a prompt begins that is empty, or a command of a client."""
-_RESUMING = frozenset({"go_on", "go", "on", "polite", "self", "it", "here", "all", "i", "you", "time"})
+_RESUMING = frozenset({"go_on", "go", "on", "polite", "you", "do", "here", "all", "self", "it"})
+"""Classes of words in a clause that says nothing but to go on; not "I" and times: "we continue later"."""
 
 
 class StopKind(StrEnum):
@@ -35,18 +36,21 @@ class StopKind(StrEnum):
 
 @lru_cache(maxsize=4)
 def find_stop(prompt: str) -> StopKind:
-    """Return what ``prompt`` asks of the work in progress."""
+    """Return what ``prompt`` asks of the work in progress; one that ends in "go on" goes on."""
     text = prompt.strip()
     if text[:1] in _NOT_PROSE or len(text) > MAX_STOP_CHARS or weigh(text, "stop_weights.tsv") < MIN_STOP_ODDS:
+        return StopKind.NONE
+    if _says_to_go_on(split_into_clauses(text)[-1]):
         return StopKind.NONE
     return StopKind.STOP if weigh(text, "final_stop_weights.tsv") >= MIN_FINAL_ODDS else StopKind.PAUSE
 
 
 def asks_to_continue(prompt: str) -> bool:
     """Return whether a clause of ``prompt`` says nothing but to go on: "ok, please continue", "我回来了，继续"."""
-    clauses = split_into_clauses(prompt) if len(prompt) <= MAX_STOP_CHARS else ()
-    for words, mark in clauses:
-        classes = set(classify_words(words))
-        if mark != "?" and classes <= _RESUMING and ("go_on" in classes or {"go", "on"} <= classes):
-            return True
-    return False
+    return len(prompt) <= MAX_STOP_CHARS and any(map(_says_to_go_on, split_into_clauses(prompt)))
+
+
+def _says_to_go_on(clause: Clause) -> bool:
+    words, mark = clause
+    classes = set(classify_words(words))
+    return mark != "?" and classes <= _RESUMING and ("go_on" in classes or {"go", "on"} <= classes)

@@ -16,7 +16,7 @@ LAZY = (
     *("需要我继续吗？", "下一步我来写测试。", "要繼續嗎？"),
     "I removed the dead code in `utils.py`. Would you like me to continue with the docs?",
     "What was wrong? The key lacked the locale. It's fixed.",
-    "```\nDROP TABLE users;\n```",
+    "```\nmake\n```",
 )
 WAITS = (
     *("Which database shall I use? I will wait for your decision.", "Which one?", "Postgres or MySQL?"),

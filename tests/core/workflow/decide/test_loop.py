@@ -45,6 +45,17 @@ def test_a_question_to_the_user(message: str) -> None:
     assert (True, "", ["question"]) == (ends_in_question(message), play.continuation, released(play))
 
 
+@pytest.mark.parametrize("message", ["Shall I continue?", "Anything else?", "需要我继续吗？"])
+def test_an_offer_is_continued_once(message: str) -> None:
+    """An offer to go on is taken; an agent that only repeats it gets the user's answer, one that worked goes on."""
+    play = started("standard")
+    play.ends(message)
+
+    assert play.continuation
+    play.ends(message)
+    assert ("", ["question"]) == (play.continuation, released(play))
+
+
 @pytest.mark.parametrize("message", ["", "Done.", "Why? Because.", "a ? b : c", "see https://x.org/?q=1 for more"])
 def test_messages_that_are_no_question(message: str) -> None:
     """A question mark elsewhere in the message is no question to the user."""

@@ -209,6 +209,33 @@ def test_a_stopped_run_is_continued() -> None:
     assert (RunStatus.RUNNING, ["REVIEW", "TEST"]) == (play.run.status, play.now)
 
 
+@pytest.mark.parametrize("prompt", ["wait, stop!", "stop, do something else", "先停一下，我看看"])
+def test_a_paused_run_waits_for_its_user(prompt: str) -> None:
+    """After a pause no turn is continued and no step is named, until the user says to go on in any words."""
+    play = started("quick")
+    play.does("developer")
+    play.prompt(prompt)
+
+    assert "paused workflow quick. Say continue to go on, or stop" in play.notified
+    assert "Next step" not in play.injected
+    play.ends()
+    play.prompt("fix the login first")
+    play.ends()
+    assert ("", "paused", RunStatus.RUNNING) == (play.continuation, play.state.loop.end_reason, play.run.status)
+    play.prompt("ok, please go on")
+    play.ends()
+    assert (True, "") == (bool(play.continuation), play.state.loop.end_reason)
+
+
+def test_a_paused_run_is_stopped() -> None:
+    """Stop ends it for good, also while it is paused."""
+    play = started("quick")
+    play.prompt("hold on")
+    play.prompt("cancel the workflow")
+
+    assert RunStatus.STOPPED is play.run.status
+
+
 @pytest.mark.parametrize(("goal", "feature"), [("build retry-limit now", "retry-limit"), ("add retries", "")])
 def test_the_feature_of_a_goal(goal: str, feature: str) -> None:
     """A run works on the feature in progress that its goal names."""
