@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, parse_count, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
+from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE, UNSTORED_EXIT_CODE
@@ -44,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     except JournalError as error:
         health = health if health.problem else replace(health, problem=str(error))
     if options.json:
-        print_json(status_document(root, sessions, health))
+        print_json(status_document(root, sessions, health, load_workflows(root, environment).registry.stages))
     else:
         print(status_text(root, sessions, health, environment.language, other_roots))
     if health.problem:

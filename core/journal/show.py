@@ -16,7 +16,7 @@ from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult,
 from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.workflow.prompts import describe_end_reason
-from upbeat.core.workflow.registry import stage_of_step_key
+from upbeat.core.workflow.registry import SPEC_MODE, Stage, stage_of_step_key
 from upbeat.core.workflow.state import (
     Evidence,
     RunStatus,
@@ -35,6 +35,7 @@ HEAD_FIELDS = (
     *("at", "event", "client", "session_id", "agent_id", "root"),
     *("duration_ms", "injected_chars", "event_fields", "turn"),
 )
+NO_STAGES: Mapping[str, Stage] = {}
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -109,13 +110,15 @@ def verification_document(verified: VerificationResult) -> dict[str, Any]:
 # upbeat status
 
 
-def status_document(root: str, sessions: Sequence[StoredSession], health: JournalHealth) -> dict[str, Any]:
-    """Return the document of ``upbeat status --json``."""
-    listed = [_session_document(session) for session in sessions if not session.is_renamed]
+def status_document(
+    root: str, sessions: Sequence[StoredSession], health: JournalHealth, stages: Mapping[str, Stage] = NO_STAGES
+) -> dict[str, Any]:
+    """Return the document of ``upbeat status --json``; ``stages`` say which evidence the steps need."""
+    listed = [_session_document(session, stages) for session in sessions if not session.is_renamed]
     return {"schema_version": SCHEMA_VERSION, "repository": root, "sessions": listed, "journal": asdict(health)}
 
 
-def _session_document(session: StoredSession) -> dict[str, Any]:
+def _session_document(session: StoredSession, stages: Mapping[str, Stage]) -> dict[str, Any]:
     state, run, last = session.state, session.state.run, session.last_entry
     return {
         "session_id": session.session_id,
@@ -125,7 +128,7 @@ def _session_document(session: StoredSession) -> dict[str, Any]:
         "has_ended": state.has_ended,
         "needs_user": state.needs_user,
         "compactions": state.compactions,
-        "workflow": _run_document(run, state.evidence) if run else None,
+        "workflow": _run_document(run, state.evidence, stages) if run else None,
         "loop": {
             "iterations": state.loop.iterations,
             "consecutive_errors": state.loop.consecutive_errors,
@@ -137,7 +140,7 @@ def _session_document(session: StoredSession) -> dict[str, Any]:
     }
 
 
-def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, Any]:
+def _run_document(run: WorkflowRun, evidence: Sequence[Evidence], stages: Mapping[str, Stage]) -> dict[str, Any]:
     """Return a run. ``steps`` is a number, as it has always been; ``step_details`` has them all."""
     return {
         "name": run.workflow,
@@ -151,7 +154,7 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, A
         "self_declared": [step.key for step in self_declared_steps(run)],
         "failed": [step.key for step in run.failed_steps],
         "created_at": _format_seconds(run.created_at),
-        "step_details": [_step_document(step) for step in run.steps],
+        "step_details": [_step_document(step, evidence, stages) for step in run.steps],
         "active_agents": [
             {
                 "call_id": call.call_id,
@@ -164,24 +167,14 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, A
             for call in run.calls
             if call.verdict is StepVerdict.NONE
         ],
-        "evidence": [
-            {
-                "kind": each.kind,
-                "command": each.command,
-                "exit_code": each.exit_code,
-                "is_exit_code_hidden": each.is_hidden and not each.refusal,
-                "refusal": each.refusal,
-                "refusal_detail": each.refusal_detail,
-                "scope": each.scope,
-                "place": each.place,
-                "at": _format_seconds(each.observed_at),
-            }
-            for each in evidence
-        ],
+        "evidence": [_evidence_document(each) for each in evidence],
     }
 
 
-def _step_document(step: WorkflowStep) -> dict[str, Any]:
+def _step_document(step: WorkflowStep, evidence: Sequence[Evidence], stages: Mapping[str, Stage]) -> dict[str, Any]:
+    """Return a step; one that has ended has the latest evidence of the kind that it needs, or None."""
+    kind = stages[step.stage].required_evidence if step.stage in stages and step.mode != SPEC_MODE else ""
+    latest = next((each for each in reversed(evidence) if step.attempts and each.kind == kind), None)
     return {
         "key": step.key,
         "stage": step.stage,
@@ -194,6 +187,21 @@ def _step_document(step: WorkflowStep) -> dict[str, Any]:
         "failure_notes": step.failure_notes,
         "repair_of": list(step.repair_of),
         "reported_by": step.author.value,
+        "evidence": _evidence_document(latest) if latest else None,
+    }
+
+
+def _evidence_document(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "kind": evidence.kind,
+        "command": evidence.command,
+        "exit_code": evidence.exit_code,
+        "is_exit_code_hidden": evidence.is_hidden and not evidence.refusal,
+        "refusal": evidence.refusal,
+        "refusal_detail": evidence.refusal_detail,
+        "scope": evidence.scope,
+        "place": evidence.place,
+        "at": _format_seconds(evidence.observed_at),
     }
 
 

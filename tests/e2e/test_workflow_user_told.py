@@ -51,6 +51,7 @@ def test_the_status_says_so(exhausted: Played) -> None:
     )
     last = session["workflow"]["step_details"][-1]
     assert ("TEST", "fail", 3, 3) == tuple(last[name] for name in ("key", "result", "tries", "failures"))
+    assert ("tests", 1) == (last["evidence"]["kind"], last["evidence"]["exit_code"])
 
 
 FILL_THE_DISK = """

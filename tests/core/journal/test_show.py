@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from journal_values import BARE, ENTRY, RUN
+from workflow_play import registry
 
 from upbeat.core.journal import record, show
 from upbeat.core.journal.codec import FACT_KINDS, encode_record
@@ -68,7 +69,7 @@ WORKING = replace(
     steps=(
         replace(RUN.steps[0], status=StepStatus.DONE, verdict=StepVerdict.PASS, attempts=2),
         replace(RUN.steps[1], status=StepStatus.ACTIVE),
-        RUN.steps[2],
+        replace(RUN.steps[2], verdict=StepVerdict.UNCLEAR, attempts=1),
     ),
     id="019b7d6a0b88-abcdef",
     calls=(
@@ -154,7 +155,7 @@ def test_a_renamed_session_is_not_listed() -> None:
 def test_the_document_of_the_status() -> None:
     """The document of the status has the workflow, its stages, the loop and the last event."""
     working = session(WORKING, LoopState(iterations=4), evidence=(RAN,))
-    document = show.status_document("/repo", (working, session()), HEALTH)
+    document = show.status_document("/repo", (working, session()), HEALTH, registry().stages)
     first, second = document["sessions"]
 
     assert json.loads(expected("status.json")) == first
