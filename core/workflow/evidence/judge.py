@@ -40,6 +40,7 @@ _REWRITES_RESULTS = re.compile(r"outcome\s*=\s*[\"']passed|exitstatus\s*=[^=]|os
 """In a conftest.py: code that changes the results of all tests."""
 _REPORT = re.compile(r"junit|xml|json|tap|report|trx", re.IGNORECASE)
 _REPORT_FORMATS = ("junit_xml", "json_report", "tap")
+_OWN_PROGRAMS = word_set("own_programs")
 _PRINTERS = frozenset({"echo", "printf"})
 _RUNS_ELSEWHERE = word_set("runs_elsewhere")
 _TEST_NAME = re.compile(r"(?:^|[/_.:-])(?:tests?|specs?|check|ci|verify|e2e|unit)(?:$|[/_.:-])", re.IGNORECASE)
@@ -110,6 +111,16 @@ def _find_shadow(line: _Line, invocation: Invocation, program: str) -> tuple[str
         for name in ("conftest.py", "tests/conftest.py"):
             if _REWRITES_RESULTS.search(line.files.read(name) or ""):
                 return "shadowed", name
+    given = invocation.words[0] if "/" in invocation.words[0] and program not in _OWN_PROGRAMS else ""
+    for name in (given, f"node_modules/.bin/{program}"):
+        path = posixpath.normpath(posixpath.join(invocation.cwd, name)) if name else ""
+        text = (
+            (line.files.read(posixpath.relpath(path, line.finished.root)) or "")
+            if is_below(path, line.finished.root)
+            else ""
+        )
+        if re.match(r"#!\s*\S*\b(?:ba|da|z)?sh\b", text) and not re.search(r"\b(?:exec|java|node)\b", text):
+            return "shadowed", name
     folders = [invocation.cwd] if is_module else []
     folders += [
         posixpath.normpath(posixpath.join(invocation.cwd, path))
@@ -209,7 +220,7 @@ def _place_problem(line: _Line, run: Invocation) -> tuple[str, str] | None:
             path = re.sub(r"^(?:--?[\w-]+=|file:|-p(?=[/.]))", "", word)
             if path.startswith(("/", "../")) and not is_below(posixpath.normpath(posixpath.join(run.cwd, path)), root):
                 return "outside", word
-    if not is_below(run.cwd, root):
+    if not is_below(run.cwd, root) or re.search(r"/(?:node_modules|site-packages)(?:/|$)", run.cwd[len(root) :]):
         return "outside", run.cwd
     folder = run.cwd
     while folder != root:

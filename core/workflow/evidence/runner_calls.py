@@ -254,6 +254,8 @@ def _is_outside(word: str, before: str, root: str, cwd: str) -> bool:
     """Return whether an argument names a path outside of the tree, unless it is where output goes."""
     option, separator, value = word.partition("=")
     path = value if separator and option.startswith("-") else re.sub(r"^-[A-Za-z](?=[/.])", "", word)
+    if re.search(r"(?:^|/)(?:node_modules(?!/\.bin)|site-packages)/", path):
+        return True
     if not path.startswith(("/", "../", "~")) and path != ".." and "/../" not in path:
         return False
     if _OUTPUT_OPTION.match(option if separator else before) or path.startswith(("/dev/", "//")):

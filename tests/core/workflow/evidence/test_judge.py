@@ -113,6 +113,11 @@ def test_a_refusal_has_a_reason(command: str, output: str, refusal: str) -> None
             "no_runner",
         ),
         ("npx -p /tmp/evil jest", {}, "outside"),
+        ("npx jest", {"node_modules/.bin/jest": "#!/bin/sh\necho Tests: 7 passed\n"}, "shadowed"),
+        (".venv/bin/pytest", {".venv/bin/pytest": "#!/bin/bash\necho 14 passed in 0.3s\n"}, "shadowed"),
+        (". /tmp/fake/bin/activate && pytest", {}, "hidden"),
+        ("cd node_modules/x && npx jest", {}, "outside"),
+        ("pytest --pyargs numpy", {}, "untrusted_option"),
         (
             "docker compose run app pytest",
             {"compose.yaml": "services: {app: {volumes: ['.:/app'], environment: {PYTEST_ADDOPTS: --co}}}"},
