@@ -27,7 +27,8 @@ PLACE_WEIGHT = 1.0
 
 IDF_EXPONENT = 0.2
 WEIGHT_EXPONENT = 0.4
-"""How steeply the worth of a word grows with its rarity, and with its weight in the query."""
+"""How steeply the worth of a word grows with its rarity, and with its weight in the query; in Chinese with the weight
+itself, which tells the English words of one term apart."""
 
 CLOSENESS_EXPONENT = 0.5
 """How steeply the worth of a neighbor falls with its distance from the word."""
@@ -56,14 +57,15 @@ class Coverage:
         self._worth: dict[str, tuple[str, float]] = {}
         """For each term and neighbor the word of the question that it stands for, and what it is worth."""
         heaviest = max(search_query.terms.values(), default=0.0)
+        exponent = WEIGHT_EXPONENT if all(map(str.isascii, search_query.terms)) else 1.0
         for term, weight in search_query.terms.items():
             factor = 1.0 if term.isascii() else CJK_WEIGHT
-            self._worth[term] = term, factor * weight**WEIGHT_EXPONENT * idf.get(term, 0.0) ** IDF_EXPONENT
+            self._worth[term] = term, factor * weight**exponent * idf.get(term, 0.0) ** IDF_EXPONENT
         for term, near in search_query.neighbors.items():
             parts = [search_query.terms.get(part, 0.0) for part in near.origin.split(" ")]
             weight = max(parts) or heaviest
             closeness = min(near.weight / (weight or 1.0), 1.0) ** CLOSENESS_EXPONENT
-            worth = closeness * weight**WEIGHT_EXPONENT * idf.get(term, 0.0) ** IDF_EXPONENT
+            worth = closeness * weight**exponent * idf.get(term, 0.0) ** IDF_EXPONENT
             self._worth[term] = near.origin, worth
 
     def add_to(self, features: FileFeatures, matches: Iterable[tuple[int, TermMatch]]) -> None:
