@@ -16,7 +16,7 @@ from upbeat.core.prompt.quoted_spans import SpanKind, mask_prompt
 MAX_ENDING_CHARS = 2500
 """Characters at the end of a message that are read."""
 
-MIN_QUESTION_ODDS = 0.3
+MIN_QUESTION_ODDS = -0.3
 """Log odds of a real question or a blocker from which a message waits."""
 
 MIN_DANGER_ODDS = -1.0

@@ -17,7 +17,7 @@ MAX_STOP_CHARS = 400
 MIN_STOP_ODDS = 0.3
 """Log odds of a stop from which the turn ends."""
 
-MIN_FINAL_ODDS = 1.0
+MIN_FINAL_ODDS = 0.5
 """Log odds of a stop for good, given that the prompt stops, from which it is not taken for a pause."""
 
 _NOT_PROSE = ("", "/", "$", "[", "@", "#", "!")

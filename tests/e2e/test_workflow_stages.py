@@ -137,7 +137,7 @@ def test_a_review_counts_if_it_read_the_change(sandbox: Sandbox, client: str, co
     rounds = [
         [part("developer", "Write the code.", "PASS", write_test(GREEN))],
         [part("code-reviewer", "Review the code.", "PASS", command), part("tester", "Test the code.", "PASS", TEST)],
-        "Who else shall review it?",
+        "Which team shall review it?",
     ]
     played = play(sandbox, client, "[workflow:quick] add retries", rounds)
     verdicts = {fact["step_key"]: fact["verdict"] for fact in facts(played.records, "step_finished")}
@@ -154,12 +154,12 @@ def test_a_handoff_that_is_cut_can_be_read_whole(sandbox: Sandbox, client: str) 
     findings = "\n".join(f"- finding {number}: retries belong around the call that saves" for number in range(40))
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     report = verdict("PASS", f"## Findings\n{findings}\n- the token {token} is in the log")
-    found = [[replace(part("debugger", "Find the cause."), answer=report)], "Shall I go on with it?"]
+    found = [[replace(part("debugger", "Find the cause."), answer=report)], "Which of the two hosts is meant?"]
     run(sandbox, command_of(client), stdin="[workflow:debug] fix the order", script=script_of(client, found))
     [file] = sandbox.home.glob(".local/state/upbeat/handoffs/*/DEBUG.md")
     read: dict[str, Any] = {"tool": "Read", "input": {"file_path": str(file)}}
     look = shell_call(client, f"cat '{file}'") if client == "codex" else read
-    fixed = [[part("developer", "Fix it.")], "Shall I go on after that?"]
+    fixed = [[part("developer", "Fix it.")], "Which host is it?"]
     done = carry_out(
         sandbox,
         client,
@@ -188,7 +188,7 @@ def test_one_of_three_developers_fails(sandbox: Sandbox, client: str) -> None:
         developers,
         [part("tester", "[stage:TEST] Test what is there.", refused=True)],
         [part("developer", "Write it again.")],
-        "Shall the tester go on?",
+        "Which of these files shall the tester use?",
     ]
     played = play(sandbox, client, "[workflow:quick] add retries", rounds)
     finished = [(fact["step_key"], fact["verdict"]) for fact in facts(played.records, "step_finished")]

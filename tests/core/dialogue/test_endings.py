@@ -15,7 +15,7 @@ LAZY = (
     ),
     *("需要我继续吗？", "下一步我来写测试。", "要繼續嗎？"),
     "I removed the dead code in `utils.py`. Would you like me to continue with the docs?",
-    "What was wrong? The key lacked the locale. It's fixed.",
+    "Why was it slow? Every call opened a connection. I've added a pool.",
     "```\nmake\n```",
 )
 WAITS = (
