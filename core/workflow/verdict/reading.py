@@ -28,6 +28,8 @@ _DIFF_FILE = re.compile(r"^(?:\+\+\+|---) \"?(?:[abciow]/)?([^\t\n\"]+)", re.MUL
 _OCTAL_BYTES = re.compile(r"(?:\\[0-7]{3})+")
 """How git prints what is not ASCII in a name."""
 _SEARCH_HIT = re.compile(r"^([^\s:][^:\n]{0,300}):(?:\d+[:-])?", re.MULTILINE)
+_LETTER = re.compile(r"[^\W\d_]")
+"""Output without any is a count, not content."""
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _HIDING_PROGRAMS = frozenset({"wc", "true", "md5sum", "sha1sum", "sha256sum", "cksum"})
 """Programs after which nothing of their input is left to read."""
@@ -42,7 +44,7 @@ def shown_files(event: ToolFinished, root: str) -> tuple[str, ...]:
     elif call.kind is ToolKind.SEARCH and output.strip():
         named = (value for value in call.input.values() if isinstance(value, str) and 0 < len(value) <= MAX_PATH_CHARS)
         paths = (*named, *_SEARCH_HIT.findall(output))
-    elif 0 < len(event.command) <= MAX_LINE_CHARS and output.strip():
+    elif 0 < len(event.command) <= MAX_LINE_CHARS and _LETTER.search(output):
         paths = _shown_by_shell(event.command, cwd, output, root)
     relative = (_relative_to(root, posixpath.normpath(posixpath.join(cwd, path))) for path in paths)
     return tuple(dict.fromkeys(filter(None, relative)))[:MAX_PATHS_PER_CALL]
