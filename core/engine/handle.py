@@ -351,7 +351,7 @@ def _perform_actions(
             case TickCheckboxes():
                 runtime.workspace.tick_tasks(root, action.feature, action.step_keys)
             case TickSubtask():
-                runtime.workspace.tick_subtask(root, action.feature, action.phase, action.title, action.occurrence)
+                runtime.workspace.tick_subtask(root, action.feature, action.title, action.occurrence)
             case ArchiveFeature():
                 runtime.workspace.archive_feature(root, action.feature)
             case StartFeature():

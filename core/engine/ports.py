@@ -157,8 +157,8 @@ class Workspace(Protocol):
     def tick_tasks(self, root: str, feature: str, boxes: tuple[str, ...]) -> None:
         """Tick the open boxes in ``tasks.md`` whose text is, or begins with, one of ``boxes``."""
 
-    def tick_subtask(self, root: str, feature: str, phase: int, title: str, occurrence: int = 1) -> None:
-        """Tick the Nth open box with this text in this phase of ``tasks.md``, and those below it."""
+    def tick_subtask(self, root: str, feature: str, title: str, occurrence: int = 1) -> None:
+        """Tick the Nth open box with this text in the phases of ``tasks.md``, and those below it."""
 
     def archive_feature(self, root: str, feature: str) -> None:
         """Move the feature from in-progress to the archive."""

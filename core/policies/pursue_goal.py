@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SessionStarted, TurnEnding, TurnInterrupted
 from upbeat.core.policy.continuation import (
+    NO_TOOL_CALL,
     TRACKED_EVENTS,
     ContinuationState,
     blocking_reason,
@@ -47,6 +48,7 @@ _MAX_AUDIT_CHARS = 500
 _EXAMPLE = "each part of the goal, and how you verified it"
 
 _PROMPT_WORDS = re.compile(r"goal|promise|\A\s*(?:ulw|ultrawork)", re.IGNORECASE)
+_ONLY_PROMISE = re.compile(r"\W*(?:<|&lt;)promise(?:>|&gt;).*(?:<|&lt;)/promise(?:>|&gt;)\W*", re.IGNORECASE)
 _PROMISE_TAGS = re.compile(r"</?promise>", re.IGNORECASE)
 _MARKER = SafeTemplate('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
 
@@ -173,7 +175,11 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
         notice = context.text("met", goal=goal.excerpt, audit=audit)
         return PolicyResult((NotifyUser(notice),), "the goal is met", ())
     if reason := blocking_reason(event, context, continuation):
+        notice = context.text(
+            "ended", goal=goal.excerpt, reason=context.text("limit_words"), way=context.text("paused_hint")
+        )
         return PolicyResult(
+            (NotifyUser(notice),) if reason == NO_TOOL_CALL else (),
             reason=f"not continued: {reason}",
             notes=store_continuation(context.notes, record_allowed_turn(continuation)),
         )
@@ -195,11 +201,12 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
 def _parse_goal_claim(message: str, goal: _Goal) -> tuple[bool, str]:
     """Return whether ``message`` claims that the goal is met, and the sanitized audit.
 
-    Beside the promise that the user asked for, the rest of the message is the audit.
+    The promise that the user asked for counts as the last line; the rest of the message is the audit.
     """
     message = message if len(message) <= MAX_SCANNED_CHARS else clip_prompt(message)
     if goal.promise:
-        is_met = goal.promise in find_promises(message)
+        last_line = next((line for line in reversed(message.splitlines()) if line.strip()), "")
+        is_met = goal.promise in find_promises(message) and _ONLY_PROMISE.fullmatch(last_line) is not None
         audit = sanitize_inline(_PROMISE_TAGS.sub(" ", message), _MAX_AUDIT_CHARS) if is_met else ""
         return is_met, audit if len(audit) >= MIN_AUDIT_CHARS else ""
     markers = find_goal_markers(message)

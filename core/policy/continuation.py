@@ -138,6 +138,10 @@ def track_event(continuation: ContinuationState, event: Event, now: float) -> Co
             return continuation
 
 
+NO_TOOL_CALL = "no tool call since the last continuation"
+"""Why a turn ends that was continued and brought only words."""
+
+
 def blocking_reason(event: TurnEnding, context: PolicyContext, continuation: ContinuationState) -> str:
     """Return why this turn may end whatever is left to do; empty if it may be continued."""
     run = context.state.run
@@ -154,7 +158,7 @@ def blocking_reason(event: TurnEnding, context: PolicyContext, continuation: Con
         ("background agents are running", bool(event.background_task_count)),
         ("just after a compaction", 0 <= context.now - continuation.compacted_at < AFTER_COMPACTION_SECONDS),
         (
-            "no tool call since the last continuation",
+            NO_TOOL_CALL,
             not continuation.has_used_tools and 0 <= context.now - continuation.last_continued_at < COOLDOWN_SECONDS,
         ),
     )

@@ -91,10 +91,9 @@ class TickCheckboxes:
 
 @dataclass(frozen=True, slots=True)
 class TickSubtask:
-    """Check the box of this sub-task in the feature's ``tasks.md``, and the boxes below it."""
+    """Check the Nth box with this title in the feature's ``tasks.md``, and the boxes below it."""
 
     feature: str
-    phase: int
     title: str
     occurrence: int = 1
 

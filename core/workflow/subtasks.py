@@ -37,7 +37,7 @@ class Subtask:
     phase: int
     title: str
     occurrence: int = 1
-    """Which of the sub-tasks of the phase with this title it is."""
+    """Which of the sub-tasks with this title it is, in all phases."""
     files: tuple[str, ...] = ()
     status: SubtaskStatus = SubtaskStatus.WAITING
     waits_for: tuple[str, ...] = ()
@@ -45,9 +45,8 @@ class Subtask:
 
     @property
     def key(self) -> str:
-        """What records call it: the file may be renumbered."""
-        number = f"#{self.occurrence}" if self.occurrence > 1 else ""
-        return f"{self.phase}:{self.title[:_MAX_TITLE_CHARS]}{number}"
+        """What records call it: phases may be renumbered while it runs."""
+        return self.title[:_MAX_TITLE_CHARS] + (f" #{self.occurrence}" if self.occurrence > 1 else "")
 
 
 def plan_subtasks(
@@ -59,7 +58,7 @@ def plan_subtasks(
     results = {result.key: result for result in run.subtasks if result.step_key == step.key}
     for subtask in _read_subtasks(tasks, results):
         if subtask.result and subtask.result.verdict is StepVerdict.PASS:  # its box may not be checked yet
-            tasks = tasks.tick_subtask(subtask.phase, subtask.title, subtask.occurrence)
+            tasks = tasks.tick_subtask(subtask.title, subtask.occurrence)
     running = {call.subtask for call in run.calls if call.step_key == step.key and call.verdict is StepVerdict.NONE}
     plan: list[Subtask] = []
     for subtask in _read_subtasks(tasks, results):
@@ -72,17 +71,17 @@ def plan_subtasks(
 def _read_subtasks(tasks: TasksFile, results: Mapping[str, SubtaskResult]) -> Iterator[Subtask]:
     """Yield the sub-tasks, done ones as such. Phases with the same number are numbered on."""
     numbers: Counter[int] = Counter()
-    titles: Counter[tuple[int, str]] = Counter()
+    titles: Counter[str] = Counter()
     for phase in tasks.phases:
         for box, *nested in phase.subtasks:
             numbers[phase.number] += 1
-            titles[phase.number, box.text] += 1
+            titles[box.text] += 1
             files = tuple(dict.fromkeys(file for member in (box, *nested) for file in member.files))
             subtask = Subtask(
                 f"{phase.number}.{numbers[phase.number]}",
                 phase.number,
                 box.text,
-                titles[phase.number, box.text],
+                titles[box.text],
                 files,
                 SubtaskStatus.DONE if box.is_done else SubtaskStatus.WAITING,
             )

@@ -28,6 +28,8 @@ _PHASE = re.compile(r"(?:phase|階段|阶段)[ \t]*([0-9]{1,9})[ \t]*[:：.]?[ \
 _EMPHASIS_CHARS = "*_`~"
 _BOM = "\ufeff"
 _SEPARATOR = re.compile(r"[,，、]")
+_FILE_SEPARATOR = re.compile(r"[,，、;；]")
+_FILE_SUFFIX = re.compile(r"(?:\s*[(（][^()（）]*[)）]|:\d+(?:-\d+)?)\s*$")
 _BRACKETS = re.compile(r"[(（]([^()（）]*)[)）]")
 _DEPENDS = re.compile(r"(?:depends(?:[ \t]+on)?|依賴|依赖)[ \t]*[:：]?[ \t]*(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:phase|階段|阶段)?[ \t]*([0-9]{1,9})", re.IGNORECASE)
@@ -151,13 +153,9 @@ class TasksFile:
         wanted = tuple(keys)
         return self._check([box for box in self.checkboxes if any(box.matches_key(key) for key in wanted)])
 
-    def subtasks_of(self, phase: int) -> tuple[tuple[Checkbox, ...], ...]:
-        """Return the sub-tasks of all phases with this number."""
-        return tuple(group for other in self.phases if other.number == phase for group in other.subtasks)
-
-    def tick_subtask(self, phase: int, title: str, occurrence: int = 1) -> TasksFile:
-        """Return the file with one sub-task checked, and all below it: the Nth of this phase with this text."""
-        titled = [group for group in self.subtasks_of(phase) if group[0].text == title]
+    def tick_subtask(self, title: str, occurrence: int = 1) -> TasksFile:
+        """Return the file with one sub-task checked, and all below it: the Nth of all phases with this text."""
+        titled = [group for phase in self.phases for group in phase.subtasks if group[0].text == title]
         return self._check(titled[occurrence - 1] if len(titled) >= occurrence else ())
 
     def _check(self, boxes: Iterable[Checkbox]) -> TasksFile:
@@ -300,11 +298,17 @@ class _TasksParser:
 
 
 def _parse_files(text: str) -> Iterator[str]:
-    """Yield the paths, normalized: without quotes, ``./`` and a trailing ``/``."""
-    for part in _SEPARATOR.split(text):
-        path = "/".join(name for name in part.strip().strip("`\"'").split("/") if name not in ("", "."))
-        if path:
-            yield path
+    """Yield the paths, normalized: without quotes, ``./``, ``..``, a trailing ``/``, line numbers and remarks."""
+    for part in _FILE_SEPARATOR.split(text):
+        path = _FILE_SUFFIX.sub("", part.strip().strip("`\"'")).strip("`\"' ")
+        names: list[str] = []
+        for name in path.split("/"):
+            if name == ".." and names:
+                names.pop()
+            elif name not in ("", ".", ".."):
+                names.append(name)
+        if names:
+            yield "/".join(names)
 
 
 # Phases

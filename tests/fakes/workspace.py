@@ -43,8 +43,8 @@ class FakeWorkspace:
     def tick_tasks(self, root: str, feature: str, boxes: tuple[str, ...]) -> None:
         self.ticked.append((feature, boxes))
 
-    def tick_subtask(self, root: str, feature: str, phase: int, title: str, occurrence: int = 1) -> None:
-        self.ticked.append((feature, (f"{phase}: {title}",)))
+    def tick_subtask(self, root: str, feature: str, title: str, occurrence: int = 1) -> None:
+        self.ticked.append((feature, (title,)))
 
     def archive_feature(self, root: str, feature: str) -> None:
         self.archived.append(feature)

@@ -85,10 +85,10 @@ class LocalWorkspace:
         if live := _find_live_feature(root, feature):
             _change_tasks(root, live.folder, lambda tasks: tasks.tick(boxes))
 
-    def tick_subtask(self, root: str, feature: str, phase: int, title: str, occurrence: int = 1) -> None:
-        """Check the open box with this text in this phase of the feature's ``tasks.md``, and those below it."""
+    def tick_subtask(self, root: str, feature: str, title: str, occurrence: int = 1) -> None:
+        """Check the open box with this text in the feature's ``tasks.md``, and those below it."""
         if live := _find_live_feature(root, feature):
-            _change_tasks(root, live.folder, lambda tasks: tasks.tick_subtask(phase, title, occurrence))
+            _change_tasks(root, live.folder, lambda tasks: tasks.tick_subtask(title, occurrence))
 
     def archive_feature(self, root: str, feature: str) -> None:
         """Move the feature to the archive if it is in progress. A failure is ignored: the work itself is done."""

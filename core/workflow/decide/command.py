@@ -48,7 +48,7 @@ _SLASH = re.compile(r"\s*[/$](?:upbeat:)(?:source-command-)?([\w-]+)[ \t]*(.*)",
 _BRACKETED_WORKFLOW = re.compile(r"\[workflow:\s*([\w-]+)\s*\]", re.IGNORECASE)
 _BRACKETED_GOAL = re.compile(r"\[goal:([^\[\]]{1,4000})\]", re.IGNORECASE)
 _MAX_GOAL_PREFIX_CHARS = 400
-ULTRAWORK = re.compile(r"\s*(?:ulw|ultrawork)(?:\s?[:：]|(?=\s))\s*(?=\S)", re.IGNORECASE)
+ULTRAWORK = re.compile(r"\s*(?:ulw|ultrawork)(?:\s?[:：,，!！]+|(?=\s))\s*(?=\S)", re.IGNORECASE)
 """The prefix of a prompt that is to be done completely: a goal."""
 _EDGE_CHARS = " \t\r\n.!?,~。！？，、…～"
 _VERBS = {"stop": Verb.STOP, "continue": Verb.CONTINUE}

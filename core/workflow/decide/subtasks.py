@@ -84,7 +84,7 @@ def conclude_subtask(
     plan = plan_subtasks(tasks, after, step, stage.max_attempts)
     own = next((subtask for subtask in plan if subtask.key == call.subtask), None)
     if ended.verdict is StepVerdict.PASS and own:
-        actions = (TickSubtask(run.feature, own.phase, own.title, own.occurrence),)
+        actions = (TickSubtask(run.feature, own.title, own.occurrence),)
     facts: tuple[Fact, ...] = (ended,)
     if not subtasks_with(plan, SubtaskStatus.READY, SubtaskStatus.RUNNING) and not _is_worked_on(after, step):
         finished = _finish(step, plan, after, ended, inputs)

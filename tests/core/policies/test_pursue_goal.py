@@ -105,6 +105,8 @@ def test_a_prompt_can_be_a_goal(prompt: str, goal: str) -> None:
         ("pytest: 12 passed.\n&lt;promise&gt;LINTS FIXED&lt;/promise&gt;", True),
         ("<promise>LINTS FIXED</promise>"[:-1], False),
         ("pytest: 12 passed.\n<promise>DONE</promise>", False),
+        ("I could not do it. The marker would be <promise>LINTS FIXED</promise>", False),
+        ("<promise>LINTS FIXED</promise>\npytest: 12 passed, but two lints are left.", False),
         ("I will say `<promise>LINTS FIXED</promise>` at the end.", False),
         ("The lints are fixed, I promise.", False),
     ],
@@ -151,6 +153,16 @@ def test_continues_until_it_is_met() -> None:
     assert '"all tests pass"' in onward.text
     assert AUDIT in told.text
     assert ((), "") == (talk.say(ends()), active_goal_reason(talk.state))
+
+
+def test_an_agent_that_only_talks_ends_aloud() -> None:
+    """A turn that was continued and brought only words ends, and the user is told how to go on."""
+    talk = begun()
+    talk.say(ends())
+    [told] = talk.say(ends("Still at it."))
+
+    assert isinstance(told, NotifyUser)
+    assert 'stopped pursuing the goal "all tests pass": the agent continues only with words' in told.text
 
 
 NOT_MET: dict[str, Callable[[Talk], str]] = {

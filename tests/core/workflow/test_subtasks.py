@@ -43,9 +43,9 @@ def test_plan(lines: list[str], expected: list[str]) -> None:
 
 def test_running_and_failed() -> None:
     """A sub-task with a call is running, and one with three failed attempts is failed."""
-    calls = (SubagentCall("c", "DEV", "upbeat:developer", subtask="1:routes"),)
-    failed = SubtaskResult("DEV", "2:auth", StepVerdict.FAIL, attempts=3)
-    others = SubtaskResult("TEST", "2:handlers", StepVerdict.FAIL, attempts=3)
+    calls = (SubagentCall("c", "DEV", "upbeat:developer", subtask="routes"),)
+    failed = SubtaskResult("DEV", "auth", StepVerdict.FAIL, attempts=3)
+    others = SubtaskResult("TEST", "handlers", StepVerdict.FAIL, attempts=3)
     run = WorkflowRun("r", "standard", (STEP,), calls=calls, subtasks=(failed, others))
 
     assert ["1.1 done", "1.2 running", "2.1 waiting phase 1", "2.2 failed"] == shown(TASKS, run)

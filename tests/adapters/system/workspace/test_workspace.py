@@ -67,13 +67,13 @@ def test_nothing_there(root: Path, files: LocalWorkspace) -> None:
 
 
 def test_a_subtask_is_ticked_in_its_phase(root: Path, files: LocalWorkspace, create: Create) -> None:
-    """The box of a sub-task and those below it are checked, in its phase only; the rest of the file stays."""
+    """The box of a sub-task and those below it are checked, of the same title only one; the rest of the file stays."""
     path = create().folder / "tasks.md"
     text = "## Dev Phases\n### Phase 1: a\n- [ ] one\n  - [ ] part\n- [ ] two\n### Phase 2: b\n- [ ] one\n"
     path.write_text(text)
-    files.tick_subtask(str(root), "retry", 1, "one")
-    files.tick_subtask(str(root), "nothing", 1, "two")
-    files.tick_subtask(str(root), "retry", 3, "two")
+    files.tick_subtask(str(root), "retry", "one")
+    files.tick_subtask(str(root), "nothing", "two")
+    files.tick_subtask(str(root), "retry", "two", 2)
 
     assert text.replace("[ ] one", "[x] one", 1).replace("[ ] part", "[x] part") == path.read_text()
 

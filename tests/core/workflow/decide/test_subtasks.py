@@ -62,7 +62,7 @@ def apply_ticks(play: Play) -> None:
     tasks = TasksFile.parse(play.tasks or "")
     for action in play.workspace_actions:
         if isinstance(action, TickSubtask):
-            tasks = tasks.tick_subtask(action.phase, action.title, action.occurrence)
+            tasks = tasks.tick_subtask(action.title, action.occurrence)
         elif isinstance(action, TickCheckboxes):
             tasks = tasks.tick(action.step_keys)
     play.tasks = tasks.text
@@ -121,7 +121,7 @@ def test_calls_without_a_marker() -> None:
         unnamed[0],
         unnamed[1].partition(". ")[2],
     )
-    assert "2:login pages" == next(call.subtask for call in play.run.calls if call.call_id == titled)
+    assert "login pages" == next(call.subtask for call in play.run.calls if call.call_id == titled)
 
 
 def test_the_subagent_is_told_its_part() -> None:

@@ -15,7 +15,14 @@ from upbeat.core.workflow.verdict.reading import MAX_PATHS_PER_CALL, has_read_ch
 ROOT = "/repo"
 SOURCE = events.EventSource(events.ClientName.CLAUDE_CODE, ROOT, "s", "agent")
 DIFF = "diff --git a/shop/a.py b/shop/a.py\n--- a/shop/a.py\n+++ b/shop/a.py\n@@ -1,2 +1,3 @@ def f():\n+x\n"
-OUTPUTS = {"diff": DIFF, "text": "x = 1\n", "hits": "shop/a.py:3:x = 1\n", "stat": " shop/a.py | 2 +-\n", "none": "", "count": "0\n"}
+OUTPUTS = {
+    "diff": DIFF,
+    "text": "x = 1\n",
+    "hits": "shop/a.py:3:x = 1\n",
+    "stat": " shop/a.py | 2 +-\n",
+    "none": "",
+    "count": "0\n",
+}
 LINES = read_groups(Path(__file__).with_name("reading_calls.tsv"))
 
 
