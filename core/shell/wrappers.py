@@ -87,6 +87,8 @@ def _wrapped_command(words: list[str]) -> list[str] | None:
         return skip_options(words[1:], "-k --kill-after -s --signal")[1:]
     if (program, second) == ("direnv", "exec"):
         return words[3:]
+    if subcommand in ("mise exec", "mise x", "hatch env") and "--" in words:
+        return words[words.index("--") + 1 :]
     if subcommand in _SUBCOMMANDS:
         return skip_options(words[2:], _SUBCOMMANDS[subcommand])
     if subcommand in ("rustup run", "nvm exec", "chamber exec", "aws-vault exec"):

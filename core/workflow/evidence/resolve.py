@@ -291,9 +291,8 @@ class TaskResolver:
         return task_files.deno_tasks(text, plain[0], plain[1:], invocation.cwd)
 
     def _mise(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
-        if arguments[:1] not in (["run"], ["r"]):
-            return None
-        plain = [word for word in arguments[1:] if not word.startswith("-")]
+        is_short = arguments[:1] not in (["run"], ["r"])
+        plain = [word for word in arguments[not is_short :] if not word.startswith("-")]
         path, text = self.read(invocation.cwd, "mise.toml", ".mise.toml", ".config/mise.toml")
         return task_files.toml_tasks(text, ("tasks",), plain[0], plain[1:], invocation.cwd) if path and plain else None
 
