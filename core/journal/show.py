@@ -154,7 +154,7 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence], stages: Mappin
         "self_declared": [step.key for step in self_declared_steps(run)],
         "failed": [step.key for step in run.failed_steps],
         "created_at": _format_seconds(run.created_at),
-        "step_details": [_step_document(step, evidence, stages) for step in run.steps],
+        "step_details": [_step_document(step, run, evidence, stages) for step in run.steps],
         "active_agents": [
             {
                 "call_id": call.call_id,
@@ -162,6 +162,7 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence], stages: Mappin
                 "agent_id": call.agent_id,
                 "step": call.step_key,
                 "stage": stage_of_step_key(call.step_key),
+                "subtask": call.subtask,
                 "started_at": _format_seconds(call.started_at),
             }
             for call in run.calls
@@ -171,7 +172,9 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence], stages: Mappin
     }
 
 
-def _step_document(step: WorkflowStep, evidence: Sequence[Evidence], stages: Mapping[str, Stage]) -> dict[str, Any]:
+def _step_document(
+    step: WorkflowStep, run: WorkflowRun, evidence: Sequence[Evidence], stages: Mapping[str, Stage]
+) -> dict[str, Any]:
     """Return a step; one that has ended has the latest evidence of the kind that it needs, or None."""
     kind = stages[step.stage].required_evidence if step.stage in stages and step.mode != SPEC_MODE else ""
     latest = next((each for each in reversed(evidence) if step.attempts and each.kind == kind), None)
@@ -187,6 +190,16 @@ def _step_document(step: WorkflowStep, evidence: Sequence[Evidence], stages: Map
         "failure_notes": step.failure_notes,
         "repair_of": list(step.repair_of),
         "reported_by": step.author.value,
+        "subtasks": [
+            {
+                "title": result.key,
+                "result": result.verdict.value,
+                "failures": result.attempts,
+                "failure_notes": result.failure_notes,
+            }
+            for result in run.subtasks
+            if result.step_key == step.key
+        ],
         "evidence": _evidence_document(latest) if latest else None,
     }
 

@@ -12,6 +12,7 @@ Invariant: the folder of a feature determines its status; the front matter only 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -62,16 +63,20 @@ STATUS_TRANSITIONS: Mapping[str, StatusTransition] = {
 }
 
 MAX_FEATURE_NAME_CHARS = 60
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_WORD = r"(?:[a-z0-9]|[^\W\d_a-zA-Z])+"
+"""Letters without a case, such as those of Chinese, are letters; other upper case ones are refused below."""
+_NAME = re.compile(rf"{_WORD}(?:-{_WORD})*")
 _ARCHIVED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})_(.+)")
-_NON_NAME_CHARS = re.compile(r"[^a-z0-9]+")
+_NON_NAME_CHARS = re.compile(r"(?:[^\w]|[_]|(?![0-9])\d)+")
 
 
 def feature_name_problem(name: str) -> str:
     """Return why ``name`` is not a valid feature name, with a suggestion; empty if it is valid."""
-    if len(name) <= MAX_FEATURE_NAME_CHARS and _NAME.fullmatch(name):
+    is_plain = name == name.lower() == unicodedata.normalize("NFC", name)
+    if len(name) <= MAX_FEATURE_NAME_CHARS and is_plain and _NAME.fullmatch(name):
         return ""
-    slug = _NON_NAME_CHARS.sub("-", name[: 4 * MAX_FEATURE_NAME_CHARS].lower()).strip("-")
+    plain = unicodedata.normalize("NFC", name[: 4 * MAX_FEATURE_NAME_CHARS].lower())
+    slug = _NON_NAME_CHARS.sub("-", plain).strip("-")
     slug = slug[:MAX_FEATURE_NAME_CHARS].strip("-")
     hint = f"; try '{slug}'" if slug else ""
     rule = f"at most {MAX_FEATURE_NAME_CHARS} lower case letters, digits and hyphens"

@@ -39,7 +39,8 @@ def named_features(text: str, known: Iterable[str]) -> tuple[str, ...]:
     known = tuple(known)
     written = {match[1] for match in _NAME.finditer(text)}
     words = set(_WORD.findall(text.lower()))
-    return tuple(name for name in known if name in written) or tuple(
+    # Chinese has no spaces between words.
+    return tuple(name for name in known if name in written or (not name.isascii() and name in text)) or tuple(
         name for name in known if "-" in name and words.issuperset(name.split("-"))
     )
 

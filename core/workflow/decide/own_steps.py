@@ -62,7 +62,7 @@ def apply_own_verdicts(
 def _sort_claims(run: WorkflowRun, message: str, inputs: WorkflowInputs) -> _Claims:
     claims = _Claims()
     for parsed in parse_stage_verdicts(message):
-        name = parsed.step_key
+        name = parsed.step_key.partition(".")[0]  # a sub-task is claimed with its step
         step = _find_current_step(run, name)
         named = [step] if step else [s for s in run.steps if s.key == name] or [s for s in run.steps if s.stage == name]
         if not named:

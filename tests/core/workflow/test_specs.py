@@ -16,9 +16,9 @@ from upbeat.core.workflow.tasks import TasksFile
 CASES = read_json_groups(Path(__file__).with_name("specs_cases.jsonl"))
 
 
-@pytest.mark.parametrize("name", ["retry", "retry-limit", "v2", "2026", "a" * 60])
+@pytest.mark.parametrize("name", ["retry", "retry-limit", "v2", "2026", "a" * 60, "登录", "登录-v2", "größe"])
 def test_feature_names(name: str) -> None:
-    """A name consists of lower case letters and digits with hyphens."""
+    """A name consists of lower case letters, of any script, and digits with hyphens."""
     assert ("", True) == (specs.feature_name_problem(name), specs.is_feature_name(name))
 
 

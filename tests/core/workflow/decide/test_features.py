@@ -24,12 +24,13 @@ TASKS = "# csv-export\n\n- [x] PLAN\n" + "".join(f"- [ ] task {number}\n" for nu
         ("csv-export before login", ("csv-export", "login")),
         ("export the totals", ()),
         ("the csv-exporter", ()),
+        ("继续登录功能", ("登录",)),
         ("", ()),
     ],
 )
 def test_named_features(text: str, expected: tuple[str, ...]) -> None:
     """A feature is named by its name, or by all of its words where none is written."""
-    assert expected == named_features(text, ("csv-export", "login"))
+    assert expected == named_features(text, ("csv-export", "login", "登录"))
 
 
 @pytest.mark.parametrize(

@@ -243,10 +243,11 @@ def test_problems_of_the_plan_are_told(old: str, new: str, problem: str) -> None
     assert problem in play.continuation
 
 
-def test_claims_do_not_skip_subtasks() -> None:
-    """The main agent cannot end a split step while sub-tasks are open."""
+@pytest.mark.parametrize("claimed", ["DEV", "DEV.1.1"])
+def test_claims_do_not_skip_subtasks(claimed: str) -> None:
+    """The main agent cannot end a split step, or a part of it, while sub-tasks are open."""
     play = begun()
-    play.ends('Done.\n<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->')
+    play.ends(f'Done.\n<!-- VERDICT: {{"stage": "{claimed}", "result": "PASS"}} -->')
 
     assert StepStatus.PENDING is step_of(play).status
     assert "Sub-tasks are still open, so your verdict does not count: DEV (1.1, 2.1, 2.2, 3.1)." in play.continuation
