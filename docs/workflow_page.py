@@ -196,7 +196,7 @@ A command line is evidence that tests pass if all of this holds; `upbeat why` an
 4. The line sets nothing that changes what runs (`PATH`, `PYTEST_ADDOPTS`, `MAKEFLAGS`, `LD_PRELOAD`, …), and no file of the tree takes the
    place of the runner. Arguments are written out.
 5. The runner's own summary says that at least one test was executed and none failed. A runner marked † ends with another code than 0 if no
-   test ran, so that it also counts if the line redirects its output.
+   test ran, so that it also counts if the line redirects its output, or the client has cut it.
 
 | runner | called as | runs nothing with |
 |---|---|---|

@@ -130,6 +130,15 @@ def test_files_that_change_what_runs(command: str, texts: dict[str, str], refusa
     assert refusal == judge(command, "14 passed in 0.3s", texts).refusal
 
 
+def test_output_that_the_client_has_cut() -> None:
+    """Where the summary was cut off, the exit code of a runner that fails without tests is enough."""
+    output = "tests/test_a.py::test_b PASSED\n" * 1000
+
+    assert judge("pytest -v", output).is_evidence
+    assert "no_summary" == judge("pytest -v", output[:9000]).refusal
+    assert "no_summary" == judge("python -m unittest -v", output).refusal
+
+
 def test_a_report_is_a_summary() -> None:
     """A report that the run writes to its output says how many tests ran."""
     passed, failed = (f'<testsuite tests="3" failures="{count}" errors="0">' for count in (0, 1))
