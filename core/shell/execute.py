@@ -202,9 +202,9 @@ class Shell:
             operator = next(child.type for child in body.children if child.type in ("&&", "||"))
             before = self.node(left, state, trace, frame.unchecked())
             return self._chain(before, operator, lambda at, so_far: self.pipe((right, *rest), at, so_far, frame))
-        is_negated = first.type == "negated_command"
+        is_negated = body.type == "negated_command"
         if is_negated:
-            parts = (first.named_children[-1], *rest)
+            parts = (body.named_children[-1], *rest)
         if len(parts) > MAX_PARTS or any(part.type == "negated_command" for part in parts):
             return {replace(state, is_opaque=True): trace}
         ends = [self.ends_of_subshell(part, state, frame) for part in parts]
@@ -347,7 +347,7 @@ class Shell:
         if not words or words == ("exec",):
             return {replace(state, status="0"): trace}
         program = words[0]
-        if program in ("{", "}", "!"):  # the parser took the grammar of the shell for a program
+        if program in _RESERVED:  # the parser took the grammar of the shell for a program
             return {replace(state, is_opaque=True): trace}
         body = dict(state.functions).get(program)
         if body is not None and not wrappers:
@@ -432,6 +432,30 @@ class Shell:
         return None
 
 
+_RESERVED = frozenset(
+    [
+        "{",
+        "}",
+        "!",
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "for",
+        "while",
+        "until",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "select",
+        "function",
+        "coproc",
+        "[[",
+        "]]",
+    ]
+)
 _IGNORED = frozenset({"comment", "heredoc_body", "heredoc_end", "heredoc_start"})
 _HEREDOC = _IGNORED | {"file_redirect", "herestring_redirect", "file_descriptor"}
 

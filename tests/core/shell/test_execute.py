@@ -51,6 +51,8 @@ def test_an_exit_code_that_reaches_the_end(line: str) -> None:
         'eval "$X"; t',
         "time ! t",
         "! { { exit 0; }; } && t",
+        "! true > /dev/null | (t)",
+        "! if ! t; then exit 2; fi | (t)",
     ],
 )
 def test_an_exit_code_that_does_not(line: str) -> None:
