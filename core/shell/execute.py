@@ -205,7 +205,7 @@ class Shell:
         is_negated = body.type == "negated_command"
         if is_negated:
             parts = (body.named_children[-1], *rest)
-        if len(parts) > MAX_PARTS or any(part.type == "negated_command" for part in parts):
+        if len(parts) > MAX_PARTS or any(map(_begins_negated, parts)):
             return {replace(state, is_opaque=True): trace}
         ends = [self.ends_of_subshell(part, state, frame) for part in parts]
         result: Paths = {}
@@ -430,6 +430,13 @@ class Shell:
                 )
             at += 2 if words[at].endswith("o") else 1
         return None
+
+
+def _begins_negated(part: Node) -> bool:
+    """Return whether a part of a pipe begins with ``!``, which the shell applies to the whole pipe."""
+    while part.type in ("redirected_statement", "pipeline", "list") and part.named_children:
+        part = part.named_children[0]
+    return part.type == "negated_command"
 
 
 _RESERVED = frozenset(

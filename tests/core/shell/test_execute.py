@@ -52,6 +52,7 @@ def test_an_exit_code_that_reaches_the_end(line: str) -> None:
         "time ! t",
         "! { { exit 0; }; } && t",
         "! true > /dev/null | (t)",
+        "! true | (true) > /dev/null | (t)",
         "! if ! t; then exit 2; fi | (t)",
     ],
 )
