@@ -209,8 +209,9 @@ class FeatureExtractor:
                 continue
             for line in lines:
                 position = nesting.enclosing_position(line)
-                if position not in positions:
-                    position = nesting.position_below(line)
+                if position not in positions:  # above the definition that it documents; several may begin in one line
+                    below = nesting.position_below(line)
+                    position = next((other for other in positions if other >= below), positions[-1])
                 hits_by_position[position].line_terms.append((line, terms))
 
     def matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:

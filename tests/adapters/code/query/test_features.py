@@ -20,11 +20,23 @@ from upbeat.adapters.code.query.features import FeatureExtractor, FileFeatures
 from upbeat.adapters.code.query.parse_query import parse_search_query
 
 UPLOADS = read_tree(Path(__file__).with_name("sources.txt"))["uploads.py"]
+MACROS = """#ifdef BIG
+# define SIZE_T long
+# define SIZE_MAXIMUM 9
+# elif defined SMALL
+#  include <stddef.h> /* the size */
+# define SIZE_T short
+# define SIZE_MAXIMUM 7
+#endif
+int size_of(int size) { return SIZE_MAXIMUM; }
+"""
+"""Here lines inside of one definition are above the next one, as if they documented it."""
 QUERIES = [
     "file upload permissions are wrong: FILE_UPLOAD_PERMISSIONS",
     "FileSystemStorage.save loses content; the name must be given",
     "cannot connect to the broker\n\n    skip_whitespace(token)",
     "the fileuploads and shoppingcart total, 会话 登录",
+    "where is the maximum size?",
     'upload_size_limit is ignored: "over its limit" for a chunk',
 ]
 COMPARED = (
@@ -59,10 +71,10 @@ def roles_of_words(path: str, text: str, query: str, *, is_whole: bool) -> dict[
     }
 
 
-@pytest.mark.parametrize("path", [*FILES, "uploads.py"])
+@pytest.mark.parametrize("path", [*FILES, "uploads.py", "macros.c"])
 def test_a_document_has_the_features_of_its_text(path: str) -> None:
     """All hits of terms, names, phrases and literals are the same, for every kind of file."""
-    text = FILES.get(path, UPLOADS)
+    text = MACROS if path == "macros.c" else FILES.get(path, UPLOADS)
     for query in QUERIES:
         expected = FeatureExtractor(parse_search_query(query)).extract(path, text)
         features = features_from_index(path, text, query)
