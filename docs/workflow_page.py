@@ -139,7 +139,7 @@ When the agent ends its turn with work left, its last message decides:
   question through the client's own tool always waits.
 - What deletes, overwrites, publishes, sends or costs something waits, whatever else the message says.
 
-Both texts are weighed on this machine (`core/dialogue`, docs/decisions/0029). A sentence that is taken wrongly is worth a report.
+Both texts are weighed on this machine (`core/dialogue`, docs/decisions/0032). A sentence that is taken wrongly is worth a report.
 
 在工作流、目标或任务列表会自动继续时，一句话即可停止（“停”“取消工作流”“剩下的我自己写”）或暂停（“等一下”“先做别的”）；“别停”“修复停止按钮”照常继续。
 智能体以“需要我继续吗？”结束而步骤未完时会继续；真正的问题、阻塞，以及删除、覆盖、发布、付费之类的操作一律等您答复。

@@ -24,6 +24,14 @@ MIN_DANGER_ODDS = -1.0
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _DELETES = re.compile(r"\b(?:drop|truncate|delete\s+from|update\s+\w+\s+set|rm\s+-\w*[rf]\w*)\b", re.IGNORECASE)
+_BARE_COMMAND = re.compile(
+    r"\b(?:rm\s+-\w*[rf]\w*\s+\S+|git\s+push\s[^\n?!。？]*?(?:--force\S*|\s-f\b)|git\s+reset\s+--hard|git\s+clean\s+-\w*f\w*|"
+    r"(?:drop|truncate)\s+(?:table|database|schema|index|column)\b|delete\s+from\s+\w+)",
+    re.IGNORECASE,
+)
+"""Commands that destroy, also where nothing marks them as code."""
+_CHINESE = re.compile("[\u3400-\u9fff]")
+_LATIN_RUN = re.compile(r"[A-Za-z][\w./~-]*(?:[ \t]+[\w./~*=:@-]+)+")
 _CODE = (SpanKind.FENCE, SpanKind.INLINE, SpanKind.SOURCE, SpanKind.LOG)
 
 _DESTRUCTIVE = frozenset({"destroy", "publish"})
@@ -50,7 +58,14 @@ def prepare_ending(message: str) -> str:
     for span in reversed(spans):
         if _is_destructive(text[span.start : span.end].strip("`\n")):
             text = f"{text[: span.start]} {_DESTRUCTIVE_CODE} {text[span.end :]}"
+    text = _BARE_COMMAND.sub(f" {_DESTRUCTIVE_CODE} ", text)
+    if _CHINESE.search(text):  # code needs no marks to stand out there
+        text = _LATIN_RUN.sub(_replace_destructive, text)
     return text
+
+
+def _replace_destructive(run: re.Match[str]) -> str:
+    return f" {_DESTRUCTIVE_CODE} " if _is_destructive(run[0]) else run[0]
 
 
 def _is_destructive(code: str) -> bool:
