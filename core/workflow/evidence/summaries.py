@@ -25,7 +25,7 @@ _NAME = re.compile(r"^@?[\w@/.-]+(?: [\w:-]+)?: ")
 """The name of a package before a line."""
 _COUNT = re.compile(r"(\d+)\s+(?:(?:tests?|scenarios?|features?|specs?|suites?)\s+)?([a-z]+)")
 _NAMED_COUNT = re.compile(r"([A-Z][a-z]+): (\d+)")
-_PASSED = frozenset({"passed", "passing", "succeeded", "pass", "xfailed", "xpassed", "success", "ok", "passes"})
+_PASSED = frozenset({"passed", "passing", "succeeded", "pass", "xpassed", "success", "ok", "passes"})
 _FAILED = frozenset(
     {"failed", "failing", "error", "errors", "failures", "fail", "undefined", "broken", "flunked", "fails"}
 )
@@ -142,4 +142,4 @@ def _read_dots(output: str, dots: re.Pattern[str]) -> Summary | None:
     marks = "".join(match["dots"] for match in dots.finditer(output))
     if not marks:
         return None
-    return Summary(sum(marks.count(mark) for mark in ".xX"), sum(marks.count(mark) for mark in "FE"))
+    return Summary(sum(marks.count(mark) for mark in ".X"), sum(marks.count(mark) for mark in "FE"))

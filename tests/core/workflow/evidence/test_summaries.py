@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from upbeat.core.workflow.evidence.summaries import Summary, clean_output, read_all_formats, read_summary
 
 CASES = [
-    ("pytest", "12 passed, 3 skipped, 1 xfailed in 2.1s", (13, 0)),
+    ("pytest", "12 passed, 3 skipped, 1 xfailed in 2.1s", (12, 0)),
+    ("pytest", "==== 3 xfailed in 0.06s ====", (0, 0)),
     ("pytest", "==== 1 failed, 2 passed in 0.1s ====", (3, 1)),
     ("pytest", "no tests ran in 0.01s", (0, 0)),
     ("pytest", "3 deselected in 0.01s", (0, 0)),
