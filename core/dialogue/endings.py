@@ -70,8 +70,8 @@ def _replace_destructive(run: re.Match[str]) -> str:
 
 def _is_destructive(code: str) -> bool:
     """Return whether ``code`` is a command that destroys or publishes; a lone name is none."""
-    words = code.lower().split()
-    named = _DESTRUCTIVE & set(classify_words([word.strip("-") for word in words])) if len(words) > 1 else ()
+    words = [word for part in code.lower().split() if (word := part.strip("-"))]
+    named = _DESTRUCTIVE & set(classify_words(words)) if len(words) > 1 else ()
     return bool(named or _DELETES.search(code) or find_hazards(code, _LOCATION))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from upbeat.core.dialogue.endings import MAX_ENDING_CHARS, waits_for_user
 
@@ -63,3 +65,16 @@ def test_markers_do_not_count() -> None:
 def test_only_the_end_is_read() -> None:
     """What precedes the end of a long message has been answered or done."""
     assert not waits_for_user("Which database shall I use?\n" + "I went on with the next file.\n" * MAX_ENDING_CHARS)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["`", "```", "\n", "- ", "--", "rm -rf x", "删除", "?", "？", "a", " ", "<!--", "git push -- f"]
+        )
+    )
+)
+def test_any_message_has_an_answer(parts: list[str]) -> None:
+    """No mixture of code marks, dashes and words raises."""
+    assert waits_for_user("".join(parts)) in (True, False)
+    assert waits_for_user("Shall I run `git checkout -- a.py`?") in (True, False)
