@@ -19,7 +19,7 @@ MAX_ENDING_CHARS = 2500
 MIN_QUESTION_ODDS = -0.3
 """Log odds of a real question or a blocker from which a message waits."""
 
-MIN_DANGER_ODDS = -1.0
+MIN_DANGER_ODDS = -1.5
 """Log odds of something destructive from which a message waits: nothing may be continued by mistake here."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

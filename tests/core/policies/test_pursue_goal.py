@@ -117,9 +117,9 @@ def test_the_users_promise_meets_the_goal(message: str, is_met: bool) -> None:
     long = "Fix the lints. " * 300
     talk.say(PromptSubmitted(HERE, f"ultrawork {long} Say <promise>LINTS FIXED</promise> at the end."))
     talk.say(WORKS)
-    effects = talk.say(ends(message))
+    talk.say(ends(message))
 
-    assert (NotifyUser if is_met else ContinueTurn,) == tuple(type(effect) for effect in effects)
+    assert is_met is not bool(active_goal_reason(talk.state))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
