@@ -27,7 +27,7 @@ from upbeat.core.workflow.state import (
     current_steps,
     pending_steps,
 )
-from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks, subtasks_with
+from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_of_step, subtasks_with
 
 if TYPE_CHECKING:
     from upbeat.core.workflow.tasks import TasksFile
@@ -104,12 +104,6 @@ def render_turn_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     if state.run is None or not state.run.is_open:
         return ""
     return _truncate_lines(_status_lines(state, inputs), MAX_TURN_PROMPT_CHARS)
-
-
-def plan_of_step(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> tuple[Subtask, ...]:
-    """Return the sub-tasks of ``step``; none if its stage is not split."""
-    stage = inputs.registry.find_stage(step.stage)
-    return plan_subtasks(inputs.tasks, run, step, stage.max_attempts) if stage.splits_into_subtasks else ()
 
 
 def format_subtask_marker(step: WorkflowStep, subtask: Subtask) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from upbeat.core.workflow.decision import WorkflowInputs
 from upbeat.core.workflow.state import StepVerdict, SubtaskResult, WorkflowRun, WorkflowStep
 from upbeat.core.workflow.tasks import TasksFile, files_overlap, open_dependencies
 
@@ -47,6 +48,12 @@ class Subtask:
     def key(self) -> str:
         """What records call it: phases may be renumbered while it runs."""
         return self.title[:_MAX_TITLE_CHARS] + (f" #{self.occurrence}" if self.occurrence > 1 else "")
+
+
+def plan_of_step(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> tuple[Subtask, ...]:
+    """Return the sub-tasks of ``step``; none if its stage is not split."""
+    stage = inputs.registry.find_stage(step.stage)
+    return plan_subtasks(inputs.tasks, run, step, stage.max_attempts) if stage.splits_into_subtasks else ()
 
 
 def plan_subtasks(

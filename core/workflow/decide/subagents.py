@@ -47,7 +47,6 @@ from upbeat.core.workflow.prompts import (
     ELLIPSIS,
     format_step_keys,
     format_subtask_marker,
-    plan_of_step,
     render_step_prompt,
     verdict_options,
 )
@@ -61,6 +60,7 @@ from upbeat.core.workflow.state import (
     WorkflowRun,
     WorkflowStep,
 )
+from upbeat.core.workflow.subtasks import plan_of_step
 from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
 from upbeat.core.workflow.verdict.reading import CHANGES, has_read_changes, relevant_changes, shown_files

@@ -18,9 +18,9 @@ from upbeat.core.workflow.decision import (
 )
 from upbeat.core.workflow.facts import Fact, StepFinished, SubtaskFinished, apply_facts
 from upbeat.core.workflow.handoff import join_handoffs
-from upbeat.core.workflow.prompts import format_subtask_marker, plan_of_step
+from upbeat.core.workflow.prompts import format_subtask_marker
 from upbeat.core.workflow.state import SessionState, StepAuthor, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
-from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks, subtasks_with
+from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_of_step, plan_subtasks, subtasks_with
 
 _MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)[\w:#-]+\.(\d{1,9}\.\d{1,9})\]", re.IGNORECASE)
 _MIN_TITLE_CHARS = 4

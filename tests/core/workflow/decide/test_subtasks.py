@@ -10,9 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from workflow_play import FAIL, PASS, Play, started, with_own
 
 from upbeat.core.workflow.decision import TickCheckboxes, TickSubtask
-from upbeat.core.workflow.prompts import plan_of_step
 from upbeat.core.workflow.state import RunStatus, StepAuthor, StepStatus, StepVerdict, WorkflowStep
-from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, subtasks_with
+from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_of_step, subtasks_with
 from upbeat.core.workflow.tasks import TasksFile, files_overlap
 
 TASKS = """# Tasks
