@@ -135,11 +135,12 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSettings:
-    """The settings in force, what limits them, and everything that is wrong with the layers."""
+    """The settings in force, what limits them, and what is wrong: in layers that the user trusts, and in others."""
 
     settings: Settings
     limits: tuple[Limit, ...]
     problems: tuple[str, ...]
+    ignored_problems: tuple[str, ...] = ()
 
 
 NamesOf = Callable[[str], Collection[str]]
@@ -152,10 +153,11 @@ def resolve_settings(layers: Sequence[Layer], names_of: NamesOf | None = None) -
     origins: dict[str, str] = {}
     limits: list[Limit] = []
     problems: list[str] = []
+    ignored: list[str] = []
     for layer in layers:
-        problems += islice(_problems(layer, names_of), MAX_PROBLEMS)
         parsed = servers.parse_servers(layer)
-        problems += parsed.problems
+        found = (*islice(_problems(layer, names_of), MAX_PROBLEMS), *parsed.problems)
+        (problems if layer.is_trusted else ignored).extend(found)
         values |= {"servers": parsed.servers} if parsed.servers else {}
         for name, raw in layer.values.items():
             key = KEYS_BY_NAME.get(name)
@@ -172,7 +174,7 @@ def resolve_settings(layers: Sequence[Layer], names_of: NamesOf | None = None) -
             if value is not None:
                 values[key.attribute] = value
                 origins[name] = layer.location_of(name)
-    return ResolvedSettings(Settings(**values, origins=origins), tuple(limits), tuple(problems))
+    return ResolvedSettings(Settings(**values, origins=origins), tuple(limits), tuple(problems), tuple(ignored))
 
 
 def _problems(layer: Layer, names_of: NamesOf | None) -> Iterator[str]:

@@ -86,7 +86,7 @@ def prepare_report(request: PrepareRequest, *, plan: bool, strict: bool) -> Prep
 def exit_code(prepared: TurnReport, *, strict: bool) -> ExitCode:
     """Return the exit code that ``prepared`` stands for."""
     codes = {limit.code for limit in prepared.limits}
-    if LimitCode.CONFIG_INVALID in codes:
+    if codes & {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_IGNORED}:
         return ExitCode.CONFIG
     if not strict:
         return ExitCode.OK

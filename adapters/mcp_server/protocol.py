@@ -17,6 +17,8 @@ from typing import Any
 
 SERVER_NAME = "upbeat"
 WORKFLOW_TOOL = "workflow"
+START_WORKFLOW_TOOL = "start_workflow"
+"""Apart from the one that shows it, because clients that run unattended refuse tools that write."""
 HOOK_TOOL = "hook"
 """Called by the client's hooks; unlisted, so that no model sees it."""
 
@@ -34,8 +36,10 @@ INSTRUCTIONS = (
 TOOL_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
     json.loads(Path(__file__).with_name("tools.json").read_text(encoding="utf-8"))
 )
-CALLABLE_TOOL_NAMES = tuple(tool["name"] for tool in TOOL_DEFINITIONS if tool["name"] != WORKFLOW_TOOL)
-"""The tools that a model may call; any other name is rejected."""
+CODE_TOOL_NAMES = tuple(
+    tool["name"] for tool in TOOL_DEFINITIONS if tool["name"] not in (WORKFLOW_TOOL, START_WORKFLOW_TOOL)
+)
+"""The code-intelligence tools among them."""
 
 CANCELLED = "notifications/cancelled"
 """The client no longer waits for the response to a request."""

@@ -151,8 +151,8 @@ class McpServer:
             return protocol.build_error(message, protocol.INVALID_PARAMS, "tools/call takes a name and arguments")
         if name == protocol.HOOK_TOOL:
             text, is_error = self._answer_hook(arguments | {"_meta": params.get("_meta")}), False
-        elif name == protocol.WORKFLOW_TOOL:
-            text, is_error = self._call_workflow(arguments), False
+        elif name in (protocol.WORKFLOW_TOOL, protocol.START_WORKFLOW_TOOL):
+            text, is_error = self._call_workflow(arguments if name == protocol.START_WORKFLOW_TOOL else None), False
         else:
             text, is_error = self._call_tool(name, arguments)
         return protocol.build_response(message, protocol.tool_result(message, text, is_error=is_error))
@@ -183,25 +183,27 @@ class McpServer:
         from upbeat.core.contract.event import ClientName, EventSource
         from upbeat.core.engine.pipeline import call_tool
 
-        if name not in protocol.CALLABLE_TOOL_NAMES:  # the client itself offers the user's own servers
-            known = ", ".join(protocol.CALLABLE_TOOL_NAMES)
+        if name not in protocol.CODE_TOOL_NAMES:  # the client itself offers the user's own servers
+            known = ", ".join(protocol.CODE_TOOL_NAMES)
             return f"E_TOOL_UNAVAILABLE: there is no tool {name!r} here; there are {known}"[:500], True
         source = EventSource(ClientName(self._client), self._cwd)
         called = call_tool(name, arguments, source, None, self._get_application().runtime)
         return called.model_text, called.result.error is not None
 
-    def _call_workflow(self, arguments: Mapping[str, Any]) -> str:
-        """Show the session's workflow, or start one if none is running: a model cannot abandon one."""
+    def _call_workflow(self, to_start: Mapping[str, Any] | None) -> str:
+        """Show the workflow, or start the one of ``to_start`` if none is running: a model cannot abandon one."""
         from upbeat.adapters.clients.registry import client_session
         from upbeat.core.contract.event import ClientName, EventSource, WorkflowCommanded
         from upbeat.core.engine.handle import handle_event
 
         session_id = self._session_id or client_session(self._environment)
         source = EventSource(ClientName(self._client), self._cwd, session_id)
-        name, goal = (str(arguments.get(key) or "") for key in ("start", "goal"))
-        decision = handle_event(
-            WorkflowCommanded(source, "start-if-idle" if name else "show", name, goal), self._get_application().runtime
-        )
+        if to_start is None:
+            command = WorkflowCommanded(source, "show", "", "")
+        else:
+            name, goal = (str(to_start.get(key) or "") for key in ("name", "goal"))
+            command = WorkflowCommanded(source, "start-if-idle", name, goal)
+        decision = handle_event(command, self._get_application().runtime)
         return "\n".join(effect.text for effect in decision.effects)
 
     def _warm_up(self) -> None:

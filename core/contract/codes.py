@@ -76,6 +76,7 @@ class LimitCode(StrEnum):
     NOT_A_USER_PROMPT = "not_a_user_prompt"
     PREPARED_ELSEWHERE = "prepared_elsewhere"
     CONFIG_INVALID = "config_invalid"
+    CONFIG_IGNORED = "config_ignored"
     CONFIG_UNTRUSTED = "config_untrusted"
     CONFIG_MISPLACED = "config_misplaced"
     INPUT_UNREADABLE = "input_unreadable"

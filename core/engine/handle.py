@@ -119,7 +119,8 @@ EFFECT_KINDS = {kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for
 """The stored name of each effect: ``inject_context`` for ``InjectContext``."""
 
 _STOPPED = TurnAllowed("stopped by another component")
-_STARTUP_LIMITS = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
+_CONFIG_MISTAKES = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_IGNORED}
+_STARTUP_LIMITS = _CONFIG_MISTAKES | {LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
 
 
 DegradationCheck = Callable[[Event, Decision], tuple[str, ...]]
@@ -249,7 +250,7 @@ def _decide_prompt(event: PromptSubmitted, context: EventContext, state: Session
     effects: list[Effect] = []
     if turn.fused_context.for_model.additional_context:
         effects.append(InjectContext(turn.fused_context.for_model.additional_context))
-    broken = [limit.text for limit in turn.limits if limit.code == LimitCode.CONFIG_INVALID]
+    broken = [limit.text for limit in turn.limits if limit.code in _CONFIG_MISTAKES]
     if broken and context.request is None:
         effects.append(NotifyUser("upbeat: " + "\n".join(map(sanitize_inline, broken))))
     return Decision(tuple(effects), turn, explanations=(_explain_turn(turn, context),))

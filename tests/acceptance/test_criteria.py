@@ -259,12 +259,13 @@ class TestAC008FailOpen:
         assert {} == hook("claude-code", PROMPT, repo)
 
     def test_a_configuration(self, tmp_path: Path) -> None:
-        """With an invalid file nothing is looked up, the turn continues, and the user is told why."""
+        """A clone's invalid file is ignored: the turn is prepared, and the user is told what is wrong."""
         repo = make_repository(tmp_path / "r", {"config/auto-tools.toml": "enabled = 'maybe'\n"})
 
         problem = "config/auto-tools.toml:1: enabled takes off, auto, on; found 'maybe'"
+        answer = hook("codex-cli", PROMPT, repo)
 
-        assert {"systemMessage": f"upbeat: configuration invalid: {problem}"} == hook("codex-cli", PROMPT, repo)
+        assert f"upbeat: configuration invalid and not trusted, so it is ignored: {problem}" == answer["systemMessage"]
 
 
 class TestAC009Tier2:

@@ -272,6 +272,7 @@ def _print_plan(context: RunContext, prompt: str, conversation: Conversation) ->
     codes = {
         LimitCode.CORE_UNAVAILABLE: ExitCode.CORE_UNAVAILABLE,
         LimitCode.CONFIG_INVALID: ExitCode.CONFIG,
+        LimitCode.CONFIG_IGNORED: ExitCode.CONFIG,
         unreadable: ExitCode.UNREADABLE_INPUT,
     }
     reported = {limit.code for limit in report.limits}

@@ -1,7 +1,7 @@
 """Read the layers of settings: user file, project file, environment.
 
 Invariant: mistakes never make reading fail; each is returned as a sentence with the file, the line and the fix. A
-project's file is untrusted until its user trusts its content.
+project's file is untrusted until its user trusts its content; until then its mistakes are only limits.
 """
 
 from __future__ import annotations
@@ -39,19 +39,29 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
     files = [read_toml(environment.config_home / USER_FILE)]
     layers = [_to_layer(files[0])]
     project, clash = project_file(root)
+    ignored, problems = [clash] if clash else [], [files[0].problem]
     if project:
         file = read_toml(project, str(project.relative_to(root)), root)
         files.append(file)
         trusted = assume_trusted or is_trusted(project, file.digest, environment)
         layers.append(_to_layer(file, trusted=trusted, is_users=False))
-    problems = [clash, *(file.problem for file in files)]
+        (problems if trusted else ignored).append(file.problem)
     environment_layer, problem = _environment_layer(environment)
     resolved = resolve_settings([*layers, environment_layer], _own_names)
     return ResolvedSettings(
         resolved.settings,
-        (*resolved.limits, *_misplaced_settings(root), *_servers_of_project(files[1:])),
-        tuple(sanitize_text(text).text for text in (*problems, problem, *resolved.problems) if text),
+        (
+            *(Limit.of(LimitCode.CONFIG_IGNORED, text) for text in _sanitized(*ignored, *resolved.ignored_problems)),
+            *resolved.limits,
+            *_misplaced_settings(root),
+            *_servers_of_project(files[1:]),
+        ),
+        _sanitized(*problems, problem, *resolved.problems),
     )
+
+
+def _sanitized(*problems: str) -> tuple[str, ...]:
+    return tuple(sanitize_text(problem).text for problem in problems if problem)
 
 
 def settings_paths(root: str, environment: Environment) -> tuple[str, ...]:

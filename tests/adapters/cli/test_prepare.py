@@ -326,13 +326,24 @@ def test_a_home_that_cannot_be_written(repo: Path) -> None:
 
 
 def test_all_configuration_errors_at_once(repo: Path, tmp_path: Path) -> None:
-    """A wrong configuration is exit 20 with all that is wrong, and nothing is looked up."""
+    """A wrong configuration is exit 20 with all that is wrong; a mistake of the user's own stops the search."""
     shutil.copytree(repo, tmp_path / "r")
     write(tmp_path / "r", {"config/auto-tools.toml": "[budget]\nwall_ms = 'x'\nfoo = 1\n"})
     done = upbeat("prepare", "--prompt", PROMPT, cwd=tmp_path / "r", home=tmp_path, CI_AUTO_TOOLS="never")
 
-    assert (20, ["config_invalid"] * 3, []) == (done.code, done.limits, done.report["tool_results"])
-    assert 3 == done.stderr.count("[Limits] configuration invalid: ")
+    assert (20, []) == (done.code, done.report["tool_results"])
+    assert ["config_ignored", "config_ignored", "config_invalid"] == sorted(done.limits)
+    assert 3 == done.stderr.count("[Limits] configuration invalid")
+
+
+def test_a_broken_file_of_a_clone(repo: Path, tmp_path: Path) -> None:
+    """A project's file that the user does not trust cannot switch off the search, even if it is no TOML."""
+    shutil.copytree(repo, tmp_path / "r")
+    write(tmp_path / "r", {"config/auto-tools.toml": "[budget\n"})
+    done = upbeat("prepare", "--prompt", PROMPT, cwd=tmp_path / "r", home=tmp_path)
+
+    assert (20, ["config_ignored"]) == (done.code, [code for code in done.limits if code.startswith("config")])
+    assert done.report["tool_results"]
 
 
 def test_a_core_that_fails(repo: Path, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from upbeat.adapters.mcp_server import protocol
 from upbeat.adapters.mcp_server.protocol import (
     INSTRUCTIONS,
+    START_WORKFLOW_TOOL,
     TOOL_DEFINITIONS,
-    WORKFLOW_TOOL,
     ServerManifest,
     build_error,
     build_response,
@@ -151,13 +151,13 @@ def test_odd_parameters(value: Any) -> None:
 
 def test_the_hook_is_not_offered() -> None:
     """No model sees the hook tool."""
-    assert [*TOOL_TIMEOUTS_MS, "workflow"] == [tool["name"] for tool in TOOL_DEFINITIONS]
+    assert [*TOOL_TIMEOUTS_MS, "workflow", "start_workflow"] == [tool["name"] for tool in TOOL_DEFINITIONS]
 
 
-def test_only_the_workflow_tool_changes_something() -> None:
-    """It can start a workflow, so it is neither read-only nor idempotent; every other tool is both."""
+def test_only_starting_a_workflow_changes_something() -> None:
+    """The tool that starts one is neither read-only nor idempotent; all others are both."""
     annotations = {tool["name"]: tool["annotations"] for tool in TOOL_DEFINITIONS}
-    workflow = annotations.pop(WORKFLOW_TOOL)
+    workflow = annotations.pop(START_WORKFLOW_TOOL)
 
     assert (False, False, False) == tuple(
         workflow[hint] for hint in ("readOnlyHint", "idempotentHint", "destructiveHint")

@@ -105,6 +105,24 @@ def test_one_session(repo: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_showing_a_workflow_starts_none(repo: Path, tmp_path: Path) -> None:
+    """The tool that shows the workflow starts none; the other starts one, and refuses a second."""
+    with Pipe(tmp_path) as pipe:
+        pipe.answer("initialize", INITIALIZE)
+        pipe.hook(**submitted(repo))
+
+        def call(tool: str, **arguments: str) -> str:
+            text: str = pipe.answer("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"]
+            return text
+
+        wanted = {"name": "single", "goal": "close the socket"}
+
+        assert "no workflow is running" in call("workflow", start="single", **wanted)
+        assert "close the socket" in call("start_workflow", **wanted)
+        assert "close the socket" in call("workflow")
+        assert "other goal" not in call("start_workflow", name="quick", goal="other goal")
+
+
 def test_tools_search_where_the_session_is(repo: Path, tmp_path: Path) -> None:
     """A tool looks at the repository of the last hook, and rejects wrong arguments and paths outside with a code."""
     with Pipe(tmp_path) as pipe:

@@ -154,12 +154,15 @@ def test_plan_mode_by_settings(repo: Path) -> None:
 
 
 def test_problems_and_limits_come_along(repo: Path) -> None:
-    """The context has the problems and limits of the settings."""
+    """The context has the limits of the settings."""
     write(repo, {"config/auto-tools.toml": "a = 1\n[budget]\nwall_ms = 9000\n"})
     there = locate(repo)
 
-    assert ("config/auto-tools.toml:1: unknown key 'a'",) == there.problems
-    assert [f"{UNTRUSTED}: config/auto-tools.toml:3: budget.wall_ms"] == limits(there)
+    assert () == there.problems
+    assert [
+        "configuration invalid and not trusted, so it is ignored: config/auto-tools.toml:1: unknown key 'a'",
+        f"{UNTRUSTED}: config/auto-tools.toml:3: budget.wall_ms",
+    ] == limits(there)
 
 
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:

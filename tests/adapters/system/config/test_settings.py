@@ -13,6 +13,7 @@ from case_files import read_cases
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import Environment
+from upbeat.core.contract.codes import LimitCode
 from upbeat.core.settings import DEFAULTS, Activation, ExecutionMode, ResolvedSettings, Settings
 from upbeat.core.tool_servers import LaunchSpec, ServerConfig, ServerTool
 
@@ -33,6 +34,14 @@ def put_user(home: Environment, text: str) -> Path:
 
 def limits(resolved: ResolvedSettings) -> list[str]:
     return [limit.text for limit in resolved.limits]
+
+
+IGNORED = "configuration invalid and not trusted, so it is ignored: "
+
+
+def ignored(resolved: ResolvedSettings) -> list[str]:
+    """Return the mistakes of an untrusted file."""
+    return [limit.text.removeprefix(IGNORED) for limit in resolved.limits if limit.code == LimitCode.CONFIG_IGNORED]
 
 
 def test_no_files(root: Path, home: Environment) -> None:
@@ -102,9 +111,9 @@ def test_both_project_files(root: Path, home: Environment) -> None:
     put(root, ".upbeat/auto-tools.toml", 'mode = "plan"')
     resolved = load_settings(str(root), home)
 
-    assert (
-        "config/auto-tools.toml and .upbeat/auto-tools.toml are both present; keep one of them",
-    ) == resolved.problems
+    assert ["config/auto-tools.toml and .upbeat/auto-tools.toml are both present; keep one of them"] == ignored(
+        resolved
+    )
     assert (DEFAULTS, None) == (resolved.settings, project_file(str(root))[0])
 
 
@@ -113,14 +122,14 @@ def test_a_folder_in_place_of_a_project_file(root: Path, home: Environment, name
     """A folder with the name of a settings file is an error, not a missing file."""
     (root / name).mkdir(parents=True)
 
-    assert (f"{name} is a folder; replace it with a file of settings",) == load_settings(str(root), home).problems
+    assert [f"{name} is a folder; replace it with a file of settings"] == ignored(load_settings(str(root), home))
 
 
 def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
     """The problems of all files are reported together, each with file and line."""
     put_user(home, 'enable = "off"\n')
     put(root, "config/auto-tools.toml", '# x\n[budget]\nwall_ms = "long"\nmax_concurency = 2\n')
-    resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_MODE": "dry"}))
+    resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_MODE": "dry"}), assume_trusted=True)
 
     assert (
         f"{home.config_home}/upbeat/auto-tools.toml:1: unknown key 'enable'; did you mean 'enabled'?",
@@ -130,14 +139,26 @@ def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
     ) == resolved.problems
 
 
+def test_mistakes_of_an_untrusted_file(root: Path, home: Environment) -> None:
+    """Mistakes in a file that the user does not trust are limits: a clone cannot switch off the user's turns."""
+    put(root, "config/auto-tools.toml", 'mode = "fast"\nenable = "off"\n[budget]\nwall_ms = 200\n')
+    resolved = load_settings(str(root), home)
+
+    assert ((), 200) == (resolved.problems, resolved.settings.budget_wall_ms)
+    assert [
+        "config/auto-tools.toml:1: mode takes plan, run; found 'fast'",
+        "config/auto-tools.toml:2: unknown key 'enable'; did you mean 'enabled'?",
+    ] == ignored(resolved)
+
+
 def test_an_unreadable_file(root: Path, home: Environment) -> None:
     """A file that cannot be parsed is one problem, and its settings do not count."""
     put(root, "config/auto-tools.toml", b"enabled = ")
     resolved = load_settings(str(root), home)
 
-    assert (DEFAULTS, ("config/auto-tools.toml: not valid TOML: Invalid value (at end of document)",)) == (
+    assert (DEFAULTS, ["config/auto-tools.toml: not valid TOML: Invalid value (at end of document)"]) == (
         resolved.settings,
-        resolved.problems,
+        ignored(resolved),
     )
 
 
@@ -145,7 +166,7 @@ def test_many_unknown_keys(root: Path, home: Environment) -> None:
     """Of many mistakes only the first are reported."""
     put(root, "config/auto-tools.toml", "\n".join(f"k{number} = 1" for number in range(20000)))
 
-    assert 1 <= len(load_settings(str(root), home).problems) <= 50
+    assert 1 <= len(ignored(load_settings(str(root), home))) <= 50
 
 
 def test_messages_are_clean(root: Path, home: Environment) -> None:
@@ -153,10 +174,10 @@ def test_messages_are_clean(root: Path, home: Environment) -> None:
     put(root, "config/auto-tools.toml", f'mode = "{KEY}"\n"\\u001b[31mred\\u202e" = 1\n')
     resolved = load_settings(str(root), home)
 
-    assert (
+    assert [
         "config/auto-tools.toml:1: mode takes plan, run; found '<redacted:aws-access-key>'",
         "config/auto-tools.toml: unknown key '\\x1b[31mred\\u202e'",
-    ) == resolved.problems
+    ] == ignored(resolved)
 
 
 def test_a_byte_order_mark_is_no_problem(root: Path, home: Environment) -> None:
