@@ -6,7 +6,19 @@
 #   ./install.sh                                            set up only
 set -eu
 
-root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+# Programs only by whole names of folders, and no module of the working directory, also in what pip starts.
+set -f
+IFS=:
+path=
+for folder in $PATH; do
+  case $folder in /*) path=${path:+$path:}$folder ;; esac
+done
+set +f
+unset IFS PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE
+PATH=$path
+
+case $0 in */*) here=${0%/*}/ ;; *) here=. ;; esac
+root=$(CDPATH='' cd -- "$here" && pwd -P)
 venv=$root/.venv
 
 say() { printf '%s\n' "install.sh: $*" >&2; }
@@ -18,7 +30,7 @@ err() {
 python_for_venv() {
   for name in python3.11 python3.12 python3.13 python3.14 python3; do
     if command -v "$name" >/dev/null 2>&1 &&
-      "$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      "$name" -I -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
       command -v "$name"
       return
     fi
@@ -46,10 +58,10 @@ set_up() {
     if [ ! -x "$venv/bin/python" ]; then
       python=$(python_for_venv)
       say "creating $venv with $python"
-      "$python" -m venv "$venv"
+      "$python" -I -m venv "$venv"
     fi
     say "installing upbeat$extras and its dependencies into $venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
+    "$venv/bin/python" -I -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
     # without byte code a start takes twice as long, and pip may be configured not to write it
     "$venv/bin/python" -I -c 'from upbeat.adapters.install.byte_code import compile_missing as go; print(go().text)' >&2 ||
       say "could not write byte code; each start takes longer"

@@ -82,10 +82,11 @@ class ClaudeCode(Client):
         return desired_installation(environment.data_home, self.home(environment), route)
 
     def steps_after_install(self) -> list[str]:
-        setting = '"statusLine": {"type": "command", "command": "upbeat statusline"}'
+        from upbeat.adapters.claude.statusline import status_line_setting
+
         return [
             "restart Claude Code; its version 2.1.197 loads a new plugin only at the second start",
-            f"to show the workflow below the prompt, add to settings.json: {setting}",
+            f"to show the workflow below the prompt, add to settings.json: {status_line_setting()}",
         ]
 
     def steps_after_uninstall(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Parse the payload that Claude Code passes to a status line.
+"""The setting of Claude Code's status line, and the payload that it passes.
 
 Invariant: no import beyond the standard library; a missing value is None or empty.
 
@@ -7,8 +7,22 @@ Source: recorded stdin of 2.1.329.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any
+
+
+def status_line_setting() -> str:
+    """Return the entry for settings.json.
+
+    It names the launcher by its path: Claude Code runs it in the project, where PATH may lead to another ``upbeat``.
+    """
+    import json
+    import shlex
+
+    command = shlex.join([os.path.join(os.path.dirname(sys.executable), "upbeat"), "statusline"])
+    return f'"statusLine": {json.dumps({"type": "command", "command": command}, ensure_ascii=False)}'
 
 
 def parse_status_payload(payload: Mapping[str, Any]) -> tuple[str, float | None]:

@@ -1,5 +1,7 @@
 """``upbeat statusline``: print one line for the client's status bar from its JSON on stdin.
 
+``upbeat statusline --help`` prints the entry for Claude Code's settings, with the whole path of the launcher.
+
 Invariant: it is fast and never fails. It reads one value straight from the journal's database, because importing the
 rest of the journal takes longer than the whole command may take.
 """
@@ -13,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from upbeat.adapters.claude.statusline import parse_status_payload
+from upbeat.adapters.claude.statusline import parse_status_payload, status_line_setting
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.adapters.system.journal.faults import storage_problem
@@ -24,7 +26,7 @@ USAGE = """\
 usage: upbeat statusline < JSON
 
 Prints the state of the session's workflow. In Claude Code's settings.json:
-  "statusLine": {"type": "command", "command": "upbeat statusline"}"""
+  {setting}"""
 BUSY_TIMEOUT_SECONDS = 0.05
 """How long to wait for a writer of the journal."""
 
@@ -32,7 +34,7 @@ BUSY_TIMEOUT_SECONDS = 0.05
 def run(arguments: Sequence[str]) -> int:
     """Print the line; return 0 for any input."""
     if arguments:
-        print(USAGE)
+        print(USAGE.format(setting=status_line_setting()))
         return 0
     environment = read_environment()
     session_id, used = parse_status_payload(parse_json_object(sys.stdin.buffer.read()))

@@ -71,8 +71,14 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
 
 
 def child_variables(extra: Mapping[str, str], excluded_prefixes: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return the variables for a child process: those of this process without some prefixes, and ``extra``."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(excluded_prefixes)} | dict(extra)
+    """Return the variables for a child process: those of this process without some prefixes, and ``extra``.
+
+    PATH keeps its absolute folders only: a script such as Codex's starts its interpreter by name.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(excluded_prefixes)}
+    if "PATH" in kept:
+        kept["PATH"] = os.pathsep.join(filter(os.path.isabs, kept["PATH"].split(os.pathsep)))
+    return kept | dict(extra)
 
 
 def decode_argument(argument: str) -> str:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from processes import BIN
 from recorded_hooks import claude_payloads, codex_payloads
 
 from .place import PROMPT, Place
@@ -63,7 +62,7 @@ def calls(place: Place) -> dict[str, Call]:
     for name in ("prepare", "prepare --plan"):
         entries[name] = Call((*UPBEAT, *name.split(), "--prompt", PROMPT))
     entries |= {" ".join(words): Call((*UPBEAT, *words)) for words in COMMANDS}
-    return entries | {"codex-auto --plan": Call((*PYTHON, str(BIN / "codex-auto"), "--plan", PROMPT))}
+    return entries | {"codex-auto --plan": Call((*PYTHON, "-m", "upbeat.adapters.codex_auto", "--plan", PROMPT))}
 
 
 def about(payload: Mapping[str, Any], place: Place) -> dict[str, Any]:
@@ -116,7 +115,7 @@ def _copy(place: Place, number: int, name: str, call: Call) -> dict[str, Any]:
     is_wrapper = name.startswith("codex-auto")
     return {
         "module": f"upbeat.adapters.{'codex_auto.app.main' if is_wrapper else 'cli.main'}",
-        "words": call.command[3 if is_wrapper else 4 :],
+        "words": call.command[4:],
         "stdin": call.stdin.decode(),
         "answers": call.answers,
         "cwd": str(place.root / place.cwd),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,24 +14,37 @@ from hostile.fixtures import staged
 from hostile.place import Place
 from processes import BIN, ROOT, SHIM, run
 
-LAUNCHER = ROOT / "adapters/claude/plugin/bin/upbeat"
+PLUGIN_LAUNCHER = ROOT / "adapters/claude/plugin/bin/upbeat"
 PAYLOAD = json.dumps({"hook_event_name": "UserPromptSubmit", "cwd": "/", "prompt": "hello"}).encode()
 
-SCRIPTS = {
-    "upbeat --version": [str(BIN / "upbeat"), "--version"],
-    "codex-auto --version": [str(BIN / "codex-auto"), "--version"],
-    "upbeat prepare": [str(BIN / "upbeat"), "prepare", "--prompt", "fix the bug in core/a.py"],
-    "upbeat tools": [str(BIN / "upbeat"), "tools", "call", "ci_search", "--args", '{"query": "x"}'],
-    "codex-auto --help": [str(BIN / "codex-auto"), "--help"],
-}
-ISOLATED = {
+COMMANDS: dict[str, list[str]] = {
+    "upbeat --version": ["upbeat", "--version"],
+    "codex-auto --version": ["codex-auto", "--version"],
+    "upbeat prepare": ["upbeat", "prepare", "--prompt", "fix the bug in core/a.py"],
+    "upbeat tools": ["upbeat", "tools", "call", "ci_search", "--args", '{"query": "x"}'],
+    "upbeat status": ["upbeat", "status"],
+    "upbeat hook": ["upbeat", "hook", "claude"],
+    "upbeat statusline": ["upbeat", "statusline"],
+    "codex-auto --help": ["codex-auto", "--help"],
+    "codex-auto --plan": ["codex-auto", "--plan", "fix core/a.py"],
     "python -I -m upbeat": [sys.executable, "-I", "-m", "upbeat", "prepare", "--prompt", "fix core/a.py"],
     "server": [sys.executable, "-I", "-m", "upbeat", "mcp"],
     "shim": [sys.executable, "-I", "-S", str(SHIM), "claude-code"],
-    "launcher hook": ["/bin/sh", str(LAUNCHER), "hook", "claude-code"],
-    "launcher mcp": ["/bin/sh", str(LAUNCHER), "mcp", "--client", "claude-code"],
+    "plugin hook": ["/bin/sh", str(PLUGIN_LAUNCHER), "hook", "claude-code"],
+    "plugin mcp": ["/bin/sh", str(PLUGIN_LAUNCHER), "mcp", "--client", "claude-code"],
 }
-"""Those that our own hooks and servers use: they see no variable of Python either."""
+
+
+def installed_launchers(folder: Path) -> Path:
+    """Return a ``bin`` with the launchers as an installer puts them there, beside this environment's Python."""
+    bin_folder = folder / "bin"
+    bin_folder.mkdir(exist_ok=True)
+    for launcher in (ROOT / "src/bin").iterdir():
+        shutil.copy(launcher, bin_folder)
+    python = bin_folder / "python3"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
+    return bin_folder
 
 
 @pytest.fixture(scope="module")
@@ -45,30 +60,41 @@ def _no_marks(place: Place) -> None:
         (place.marks / name).unlink()
 
 
-@pytest.mark.parametrize("name", [*SCRIPTS, *ISOLATED])
-def test_nothing_of_the_folder_is_run(place: Place, name: str) -> None:
-    """Started in a hostile folder, with a PATH that leads into it, an entry point works and runs nothing there.
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("python_path", [".", ":/x", "/x::/y"])
+def test_nothing_of_the_folder_is_run(place: Place, tmp_path: Path, name: str, python_path: str) -> None:
+    """Started in a hostile folder, with PATH and Python's variables leading into it, an entry point runs nothing there.
 
-    What our hooks and servers start stays clean even where PYTHONPATH names the folder.
+    ``PYTHONPATH=$PYTHONPATH:/x`` without a value before it is ``:/x``, which to Python names the working directory.
     """
-    variables = {"PYTHONPATH": ".", "PYTHONSTARTUP": "json.py"} if name in ISOLATED else {}
-    stdin = PAYLOAD if "shim" in name or "hook" in name else b""
+    variables = {
+        "PYTHONPATH": python_path,
+        "PYTHONSTARTUP": "json.py",
+        "PYTHONUSERBASE": ".",
+        "PYTHONHOME": str(place.root),
+    }
+    program, *words = COMMANDS[name]
+    command = [str(installed_launchers(tmp_path) / program) if "/" not in program else program, *words]
+    stdin = PAYLOAD if {"shim", "hook", "statusline"} & set(name.split()) else b""
     path = f".::{BIN}:/usr/local/bin:/usr/bin:/bin"
-    done = run((SCRIPTS | ISOLATED)[name], place.root, stdin, place.home, PATH=path, **variables)
+    done = run(command, place.root, stdin, place.home, PATH=path, **variables)
 
     assert ([], 0) == (place.sprung(), done.code), done.stderr
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_a_users_own_core_does_not_shadow_ours(tmp_path: Path, name: str) -> None:
-    """A console script under PYTHONPATH=. in a project with packages ``core`` and ``adapters`` uses ours."""
-    for package in ("core", "adapters", "config"):
-        (tmp_path / "project" / package).mkdir(parents=True)
-        mark = f"open({str(tmp_path / 'SPRUNG')!r}, 'a').write(__name__)\n"
-        (tmp_path / "project" / package / "__init__.py").write_text(mark)
-    done = run(SCRIPTS[name], tmp_path / "project", b"", tmp_path, PYTHONPATH=".")
+@pytest.mark.parametrize("script", ["./install.sh", "sh install.sh"])
+def test_install_sh_looks_up_nothing_in_the_folder(tmp_path: Path, place: Place, script: str) -> None:
+    """Called from a hostile folder, the installer finds its checkout, and runs no program or module of the folder."""
+    checkout = tmp_path / "checkout"
+    (checkout / "src/upbeat").mkdir(parents=True)
+    (checkout / "install.sh").write_bytes((ROOT / "install.sh").read_bytes())
+    (checkout / "install.sh").chmod(0o755)
+    path = f"{checkout / 'install.sh'}"
+    command = [path] if script.startswith("./") else ["/bin/sh", path]
+    done = run(command, place.root, b"", place.home, PATH=".::/usr/local/bin:/usr/bin:/bin", PYTHONPATH=":/x")
 
-    assert (False, 0) == ((tmp_path / "SPRUNG").exists(), done.code), done.stderr
+    assert ([], 1) == (place.sprung(), done.code)
+    assert "install.sh: src/upbeat/core is not a symbolic link" in done.stderr
 
 
 def test_the_trap_works(place: Place) -> None:

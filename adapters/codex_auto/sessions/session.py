@@ -15,6 +15,7 @@ from upbeat.adapters.codex.transport.base import TokenUsage
 
 DEFAULT_SESSION = "default"
 FOREIGN_LEASE_SECONDS = 12 * 3600
+PS = "/bin/ps"
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NAME = re.compile(r"[\w.-]{1,64}")
@@ -89,7 +90,7 @@ def process_start_time(pid: int) -> str:
 
 
 def _start_time_from_ps(pid: int) -> str:
-    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
+    command = [PS, "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
     try:
         output = subprocess.run(command, capture_output=True, timeout=5, check=False).stdout.decode("ascii", "replace")
     except (OSError, subprocess.TimeoutExpired):

@@ -46,7 +46,10 @@ def with_death_signal(argv: list[str], signal_number: signal.Signals = signal.SI
 def _has_setpriv() -> bool:
     """Return whether ``setpriv`` exists and knows the flag (util-linux since 2.33, not BusyBox)."""
     try:
-        return subprocess.run([*_SETPRIV, "TERM", "--", "true"], capture_output=True, timeout=2).returncode == 0
+        return (
+            subprocess.run([*_SETPRIV, "TERM", "--", "/bin/sh", "-c", ":"], capture_output=True, timeout=2).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 

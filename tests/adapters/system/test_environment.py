@@ -90,6 +90,13 @@ def test_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"CI_AUTO_TOOLS_MODE": "plan", "NEW": "1"}.items() <= environment.child_variables({"NEW": "1"}).items()
 
 
+def test_a_child_finds_no_program_in_its_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative and empty entries of PATH mean the working directory, which is often the repository."""
+    monkeypatch.setenv("PATH", ":.:/usr/bin::bin:/bin:")
+
+    assert "/usr/bin:/bin" == environment.child_variables({})["PATH"]
+
+
 def test_switched_off() -> None:
     """Off in the environment is known before any settings are read."""
     assert [True, False, False] == [

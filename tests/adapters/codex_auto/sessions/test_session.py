@@ -80,6 +80,6 @@ def test_ps_reports_the_start_without_proc(tmp_path: Path, monkeypatch: pytest.M
     ps = tmp_path / "ps"
     ps.write_text('#!/bin/sh\n[ "$6" = 7 ] && echo "S+   Thu Jan  1 00:00:00 2026"\n[ "$6" = 8 ] && echo "Z    Thu"\n')
     ps.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(session, "PS", str(ps))
 
     assert ["Thu Jan 1 00:00:00 2026", "", ""] == [session._start_time_from_ps(pid) for pid in (7, 8, 9)]
