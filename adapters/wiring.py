@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from upbeat.adapters.code.index.manager import IndexManager
     from upbeat.adapters.mcp_client.provider import ServersProvider
     from upbeat.adapters.system.journal.store import SqliteJournal
+    from upbeat.adapters.system.workspace.workspace import LocalWorkspace
+    from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
     from upbeat.core.engine.pipeline import Runtime
     from upbeat.core.engine.ports import ToolProvider
 
@@ -78,7 +80,6 @@ def build_application(
     from upbeat.adapters.code.provider import EmbeddedProvider
     from upbeat.adapters.mcp_client.provider import ServersProvider
     from upbeat.adapters.system.clock import SystemClock
-    from upbeat.adapters.system.config.guidance import GuidanceFiles
     from upbeat.adapters.system.config.learned import LocalLearnedHabits
     from upbeat.adapters.system.config.resolver import LocalContextResolver
     from upbeat.adapters.system.config.rules import RuleFiles
@@ -87,7 +88,6 @@ def build_application(
     from upbeat.adapters.system.workspace.evidence_files import LocalEvidenceSource
     from upbeat.adapters.system.workspace.handoffs import LocalHandoffs
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
-    from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
     from upbeat.core.engine.pipeline import Runtime
 
     environment = environment or read_environment()
@@ -95,7 +95,6 @@ def build_application(
     index_manager = build_index_manager(environment, can_build=is_long_lived)
     server_lifetime = server_lifetime or (ServerLifetime.SESSION if is_long_lived else ServerLifetime.NEVER)
     servers = ServersProvider(environment, server_lifetime, {client.cli_name: client.find_launch for client in CLIENTS})
-    prompt_folders = [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)]
     provider = CompositeProvider(EmbeddedProvider(index_manager=index_manager), servers)
     workspace = LocalWorkspace(clock)
     runtime = Runtime(
@@ -107,13 +106,7 @@ def build_application(
         transcripts=transcripts,
         workflow_loader=LocalWorkflows(environment),
         learned_habits=LocalLearnedHabits(environment.state_home),
-        world=LocalWorldQueries(
-            transcripts,
-            GuidanceFiles(environment, _guidance_folders(environment)),
-            workspace,
-            environment,
-            prompt_folders,
-        ),
+        world=_build_world_queries(environment, transcripts, workspace),
         rule_loader=RuleFiles(environment),
         language=environment.language,
         client_traits={client.id: client.traits for client in CLIENTS},
@@ -124,6 +117,22 @@ def build_application(
     if is_long_lived:
         collect_seldom()
     return Application(environment, runtime, provider, servers, index_manager)
+
+
+def _build_world_queries(
+    environment: Environment, transcripts: TranscriptsByClient, workspace: LocalWorkspace
+) -> LocalWorldQueries:
+    from upbeat.adapters.system.config.guidance import GuidanceFiles
+    from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
+
+    return LocalWorldQueries(
+        transcripts,
+        GuidanceFiles(environment, _guidance_folders(environment)),
+        workspace,
+        environment,
+        [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)],
+        [path for client in CLIENTS for path in client.controls(environment)],
+    )
 
 
 def _guidance_folders(environment: Environment) -> dict[str, Path]:

@@ -172,8 +172,9 @@ Every stage can also end with *fail*; without a repair for it, the stage is simp
 
 A stage that *needs an agent* is a second pair of eyes. Where the client has subagents, only one of them can end it: what the
 main agent says of it does not count. Other stages the main agent may also do itself and report, one stage per turn. Such a
-stage is shown as self-declared in `upbeat status` and in the final message. While a workflow is open, the agent's own shell calls of
-`upbeat workflow start`, `stop`, `continue` and `resume` and of `upbeat hook` are denied: these are yours and the client's. Mode spec needs no agent, and neither does any
+stage is shown as self-declared in `upbeat status` and in the final message. The agent's own shell calls of
+`upbeat workflow stop`, `continue` and `resume`, of `start` while a workflow is open, and of `upbeat hook` are denied: these are yours and the
+client's. Mode spec needs no agent, and neither does any
 stage in a client without subagents.
 
 | stage | agent | needs an agent | verdicts | repairs | attempts | after the last attempt | required evidence |

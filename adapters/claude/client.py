@@ -28,6 +28,8 @@ class ClaudeCode(Client):
     home_variable = "CLAUDE_CONFIG_DIR"
     home_folder = ".claude"
     session_variable = "CLAUDE_CODE_SESSION_ID"
+    shell_variable = "CLAUDE_CODE_SESSION_ID"
+    control_names = ("settings.json", "settings.local.json", "plugins")
     prompts_folder = "commands"
     guidance_folders = {"claude": "rules"}  # noqa: RUF012 - constant
     resume_command = ("claude", "continue")
@@ -45,6 +47,9 @@ class ClaudeCode(Client):
         """Return the file of per-project state; it is next to the client's folder, or in it if that was moved."""
         folder = environment.client_variables.get(self.home_variable)
         return Path(folder or environment.home, ".claude.json")
+
+    def controls(self, environment: Environment) -> list[Path]:
+        return [*super().controls(environment), self.state_file(environment)]
 
     def codec(self) -> HookCodec:
         from upbeat.adapters.claude.codec import CLAUDE_CODEC

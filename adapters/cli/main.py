@@ -60,8 +60,34 @@ def _run_words(words: list[str]) -> int:
             return _report_unknown(words[0])
 
 
+_GUARDED = frozenset({"trust", "install", "uninstall", "log", "rules", "tools", "workflow"})
+"""Commands of which some loosen what supervises an agent. Hooks are judged where they arrive."""
+
+
+def _refusal(command: str, arguments: Sequence[str]) -> str:
+    """Return why the caller may not run the command: it is an agent, whatever its options say; empty if it may."""
+    if command not in _GUARDED:
+        return ""
+    from upbeat.core.policy.own_controls import is_reserved
+
+    if not is_reserved((command, *arguments)) or (command, *arguments[:1]) == ("workflow", "start"):
+        return ""
+    from upbeat.adapters.clients.registry import calling_client
+    from upbeat.adapters.system.environment import read_environment
+
+    client = calling_client(read_environment())
+    words = " ".join((command, *(word for word in arguments[:1] if not word.startswith("-"))))
+    return client and (
+        f"`upbeat {words}` is the user's to run, and this shell belongs to an agent of {client}; "
+        "run it in a terminal of your own, outside of the session"
+    )
+
+
 def _dispatch(command: str, arguments: Sequence[str]) -> int:
     """Run the module of ``command``; report an error of the user or the system as one sentence and exit code 1."""
+    if refusal := _refusal(command, arguments):
+        print(f"upbeat: {refusal}", file=sys.stderr)
+        return 1
     module = import_module(f".{command}", __package__)
     try:
         return int(module.run(arguments))

@@ -1,7 +1,8 @@
 """``upbeat workflow start|stop|continue|resume``: control the workflow of a client's session from any shell.
 
 The session is the one that you name, the one that started this shell, or the latest of the repository. The command
-goes through the same engine as a hook event and leaves the same record.
+goes through the same engine as a hook event and leaves the same record. From an agent's shell, `start` starts a
+workflow if none is open, and the others are refused.
 
 `resume` hands the workflow to a new session of the other client. If the session that has it did not end (its client is
 still open, or was killed), `resume` asks first; without a terminal it refuses, unless you pass `--force`.
@@ -16,7 +17,7 @@ import time
 
 from upbeat.adapters.cli.command_line import confirm, project_root
 from upbeat.adapters.cli.workflow import print_unknown_workflow
-from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, client_session
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, calling_client, client_session
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import child_variables, read_environment
 from upbeat.adapters.system.git.root import outermost_repository
@@ -34,7 +35,8 @@ def start_command(options: argparse.Namespace) -> int:
     registry = load_workflows(project_root(options.repo), read_environment()).registry
     if not resolve_workflow_name(options.name, registry.workflows):
         return print_unknown_workflow(options.name, registry)
-    return _send_command(options, "start", options.name, " ".join(options.goal))
+    verb = "start-if-idle" if calling_client(read_environment()) else "start"
+    return _send_command(options, verb, options.name, " ".join(options.goal))
 
 
 def stop_command(options: argparse.Namespace) -> int:
@@ -86,7 +88,7 @@ def _confirm_handover(session: StoredSession) -> bool:
 def _send_command(options: argparse.Namespace, verb: str, argument: str = "", goal: str = "") -> int:
     application = build_application()
     root = project_root(options.repo)
-    session = _session(application, root, options.session, is_new=verb == "start")
+    session = _session(application, root, options.session, is_new=verb.startswith("start"))
     return _execute(application, WorkflowCommanded(_source(session, root), verb, argument, goal))
 
 

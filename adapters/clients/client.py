@@ -50,6 +50,10 @@ class Client(ABC):
     """Its folder, below the user's home folder."""
     session_variable: str = ""
     """The environment variable in which it passes its session to the programs that it starts; empty for none."""
+    shell_variable: str
+    """The environment variable that it sets for the programs that its agents start."""
+    control_names: tuple[str, ...] = ()
+    """Its settings, hooks and plugins below ``home``, which a model may not change by itself."""
     prompts_folder: str
     """Where its users keep prompts, below ``home``."""
     guidance_folders: Mapping[str, str] = {}
@@ -61,6 +65,10 @@ class Client(ABC):
     def home(self, environment: Environment) -> Path:
         """Return the client's own folder."""
         return Path(environment.client_variables.get(self.home_variable) or environment.home / self.home_folder)
+
+    def controls(self, environment: Environment) -> list[Path]:
+        """Return the files and folders that a model may not change by itself."""
+        return [self.home(environment) / name for name in self.control_names]
 
     @abstractmethod
     def codec(self) -> HookCodec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,20 @@ def client_session(environment: Environment) -> str:
     """Return the session of the client that started this process; empty if no client names one."""
     variables = environment.client_variables
     return next((variables[client.session_variable] for client in CLIENTS if client.session_variable in variables), "")
+
+
+def calling_client(environment: Environment) -> str:
+    """Return the title of the client whose agent started this process; empty if none did.
+
+    A process descends from a client, or has the variable that a client sets for its agents' programs: one that was
+    started in the background has lost its parents.
+    """
+    from upbeat.adapters.system.process.ancestry import descends_from_program
+
+    program = descends_from_program(os.getpid(), CLIENT_BY_CLI_NAME)
+    variables = environment.client_variables
+    marked = (client.title for client in CLIENTS if client.shell_variable in variables)
+    return CLIENT_BY_CLI_NAME[program].title if program else next(marked, "")
 
 
 class TranscriptsByClient:

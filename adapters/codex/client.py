@@ -27,6 +27,8 @@ class Codex(Client):
     cli_name = "codex"
     home_variable = "CODEX_HOME"
     home_folder = ".codex"
+    shell_variable = "CODEX_SESSION_ID"
+    control_names = ("config.toml", "hooks.json", "rules", "plugins")
     prompts_folder = "prompts"
     resume_command = ("codex-auto", "continue")
     traits = ClientTraits(

@@ -74,6 +74,20 @@ class PromptFileQuery:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class OwnControlsQuery:
+    """Which of these, as a command line writes them, are controls of upbeat or settings of a client.
+
+    ``paths`` are controls or are inside of one, ``trees`` may also contain one, ``texts`` and the files ``scripts``
+    name one or run a command that only the user runs. Result: ``tuple[str, ...]``, as written.
+    """
+
+    paths: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+
 Query = (
     FilesAboveQuery
     | ExistingPathsQuery
@@ -83,6 +97,7 @@ Query = (
     | GuidanceQuery
     | FeaturesQuery
     | PromptFileQuery
+    | OwnControlsQuery
 )
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class LocalWorldQueries:
     """Implements ``core.engine.ports.WorldQueries`` with its sources; without its source, an answer is None.
 
-    Of ``prompt_folders``, where users keep prompts, the first has precedence.
+    Of ``prompt_folders``, where users keep prompts, the first has precedence. ``client_controls`` are the clients'
+    settings.
     """
 
     def __init__(
@@ -36,12 +37,14 @@ class LocalWorldQueries:
         specs: LocalWorkspace | None = None,
         environment: Environment | None = None,
         prompt_folders: Sequence[Path] = (),
+        client_controls: Sequence[Path] = (),
     ) -> None:
         self._transcripts = transcripts
         self._guidance = guidance
         self._specs = specs
         self._environment = environment
         self._prompt_folders = prompt_folders
+        self._client_controls = client_controls
 
     def query(self, query: queries.Query, source: EventSource, root: str) -> object | None:
         """Return the answer to ``query``; None if it is not available."""
@@ -71,6 +74,10 @@ class LocalWorldQueries:
                 from upbeat.adapters.system.config.prompt_files import find_prompt_file
 
                 return find_prompt_file(query.name, root, self._environment, self._prompt_folders)
+            case queries.OwnControlsQuery() if self._environment:
+                from upbeat.adapters.system.workspace.own_controls import OwnControls
+
+                return OwnControls(self._environment, self._client_controls).find(query, source.cwd, root)
             case queries.FilesAboveQuery():
                 from upbeat.adapters.system.workspace.documents import documents_above
 

@@ -30,7 +30,6 @@ from upbeat.core.workflow.decide.command import (
     resolve_workflow_name,
 )
 from upbeat.core.workflow.decide.features import choose_feature, named_features, tell_open_features
-from upbeat.core.workflow.decide.own_commands import deny_own_command
 from upbeat.core.workflow.decide.subagents import lose_all_calls, record_reading
 from upbeat.core.workflow.decide.tell_user import describe_end
 from upbeat.core.workflow.decide.transitions import create_run
@@ -296,7 +295,7 @@ def on_tool_starting(event: ToolStarting, state: SessionState, inputs: WorkflowI
     loop = state.loop
     is_news = loop.was_continued or loop.consecutive_continuations or loop.has_asked_user
     decision = WorkflowDecision((ToolUsed(),)) if is_news else NO_DECISION
-    return decision + deny_own_command(event, state, inputs) + _approve_handoff(event, state, inputs)
+    return decision + _approve_handoff(event, state, inputs)
 
 
 def _approve_handoff(event: ToolStarting, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:

@@ -211,3 +211,34 @@ def test_a_working_directory_that_is_gone(
     assert ("", 1) == (said.out, len(said.err.splitlines()))
     assert said.err.startswith("upbeat: the working directory does not exist (")
     assert said.err.endswith("); change to an existing one\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "trust --yes",
+        "install claude --yes",
+        "uninstall",
+        "log prune",
+        "log --session x prune",
+        "rules add x --text y",
+        "rules remove x",
+        "tools approve server",
+        "workflow stop",
+        "workflow continue",
+        "workflow resume codex --force",
+    ],
+)
+def test_an_agent_does_not_loosen(here: Here, tmp_path: Path, line: str) -> None:
+    """A command that loosens something is refused to an agent's shell, with or without --yes, and says why."""
+    done = here(*line.split(), cwd=tmp_path, CLAUDE_CODE_SESSION_ID="s")
+
+    assert (1, b"") == (done.code, done.stdout)
+    assert "is the user's to run, and this shell belongs to an agent of Claude Code" in done.stderr
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("line", ["trust --list", "log", "log verify", "rules list", "workflow list", "status"])
+def test_an_agent_reads(here: Here, tmp_path: Path, line: str) -> None:
+    """Commands that show something are an agent's, too."""
+    assert "agent of" not in here(*line.split(), cwd=tmp_path, CODEX_SESSION_ID="s").stderr

@@ -1,0 +1,260 @@
+"""Find where a tool call would touch what supervises it: upbeat's own commands and files, the clients' settings.
+
+Commands are found in every spelling that ``core/shell`` resolves, and in text that another program runs. Paths are only
+collected here: which of them are controls depends on the machine (``OwnControlsQuery``), except for the well-known
+names that ``names_control`` tells. Invariant: nothing is a mention that only reads.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from upbeat.core.package_data import load_toml
+from upbeat.core.shell import SimpleCommand, parse_commands
+
+MAX_PATHS = 60
+MAX_TEXTS = 20
+MAX_SCRIPTS = 10
+
+_TABLE: Mapping[str, Any] = load_toml(__package__, "own_controls.toml")
+_RESERVED = frozenset(tuple(words.split()) for words in _TABLE["reserved"])
+_HARMLESS = frozenset(_TABLE["harmless_options"])
+_TEXT_PROGRAMS, _TEXT_RUNNERS, _READERS, _COPIERS, _TREE_PROGRAMS = (
+    frozenset(_TABLE[name].split()) for name in ("text_programs", "text_runners", "readers", "copiers", "tree_programs")
+)
+_WRITING_OPTIONS = tuple(_TABLE["writing_options"])
+_SUFFIXES: tuple[str, ...] = tuple(_TABLE["suffixes"])
+_PROGRAM = "upbeat"
+_VERSION = re.compile(r"[\d.]+$")
+_GLUE = re.compile(r"""["'`]\s*[,/+]\s*["'`]""")
+"""Between the parts of a path that a script joins: ``home / ".config" / "upbeat"``."""
+_SEPARATORS = r"""["'`,\s\[\]()]+"""
+_RESERVED_TEXT = re.compile(
+    rf"(?:^|[^\w.-])(?:{_PROGRAM}|upbeat[./]__main__(?:\.py)?|hook_entry/shim\.py){_SEPARATORS}(?P<rest>[^\n;|&]*)"
+)
+_INTERNALS = re.compile(r"\bupbeat\.adapters\.(?:cli|hook_entry|install|wiring|mcp_server|system)\b")
+_PYTHON_FILE = re.compile(r"(?:^|/)(?:shim\.py|__main__\.py)$")
+_LAST_WORDS = ("uninstall", "remove", "rm")
+_CLIENT_PROGRAMS = frozenset({"claude", "codex"})
+_CLIENT_AREAS = frozenset({"plugin", "plugins", "mcp", "config", "features", "hooks"})
+_CLIENT_READS = frozenset({"list", "ls", "get", "show", "validate", "details", "--help", "-h", "help"})
+_SCRIPT_RUN = re.compile(r"(?:^|[\s;&|(])((?:\.{0,2}|~|\$\w+)?/[^\s;&|<>()'\"]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ControlMentions:
+    """What a call mentions. ``commands`` are the user's; ``requests`` a user may approve.
+
+    ``paths`` would be written, ``trees`` removed or moved with all that they contain; both are as written, relative
+    ones to the working directory. ``texts`` are run by a program, ``scripts`` are files that are run.
+    """
+
+    commands: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+    @property
+    def needs_query(self) -> bool:
+        """Whether the machine has to say which of them are controls."""
+        return bool(self.paths or self.trees or self.texts or self.scripts)
+
+
+NOTHING = ControlMentions()
+
+
+def is_reserved(words: Sequence[str]) -> bool:
+    """Return whether the words after ``upbeat`` are a command that only the user runs."""
+    options = words[: words.index("--")] if "--" in words else words
+    plain = [word for word in words if not word.startswith("-")]
+    is_named = bool(plain) and any((plain[0], *rest) in _RESERVED for rest in ((), *((word,) for word in plain[1:])))
+    return is_named and not _HARMLESS.intersection(options)
+
+
+def reserved_command(text: str) -> str:
+    """Return the first command in ``text``, which something runs, that only the user may run; empty for none."""
+    for match in _RESERVED_TEXT.finditer(text.replace("\\n", "\n")):
+        words = re.split(_SEPARATORS, match["rest"])[:8]
+        if is_reserved(words):
+            return " ".join((_PROGRAM, *(word for word in words if not word.startswith("-"))))[:60]
+    return f"{_PROGRAM} as a library" if _INTERNALS.search(text) else ""
+
+
+def names_control(path: str) -> bool:
+    """Return whether ``path``, absolute or as written, is a control by its name alone."""
+    clean = posixpath.normpath(path) + ("/" if path.endswith("/") else "")
+    for suffix in _SUFFIXES:
+        parts = suffix.strip("/").split("/")
+        names = [name for name in clean.split("/") if name]
+        if suffix.endswith("/"):
+            starts: Iterable[int] = range(len(names) - len(parts) + 1)
+        else:
+            starts = (len(names) - len(parts),)
+        if any(start >= 0 and all(map(fnmatchcase, names[start:], parts)) for start in starts):
+            return True
+    return False
+
+
+def mentions_control(text: str, needles: Iterable[str] = ()) -> bool:
+    """Return whether ``text``, which something runs, names a control or one of ``needles`` (paths)."""
+    joined = _GLUE.sub("/", text)
+    stems = (suffix.partition("*")[0].rstrip("/") for suffix in _SUFFIXES)
+    return any(stem in joined for stem in stems) or any(needle in joined for needle in needles)
+
+
+@lru_cache(maxsize=32)
+def mentions_in_line(line: str) -> ControlMentions:
+    """Return what the shell line ``line`` mentions."""
+    parsed = parse_commands(line)
+    commands: dict[str, None] = {}
+    requests: dict[str, None] = {}
+    paths: dict[str, None] = {}
+    trees: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    scripts: dict[str, None] = {}
+    for command in parsed.items:
+        if found := _reserved_in(command):
+            commands[found] = None
+        if found := _request_in(command):
+            requests[found] = None
+        paths |= dict.fromkeys(_located(command, word) for word in _written_words(command))
+        if _program_of(command) in _TREE_PROGRAMS and not _only_finds(command):
+            moved = list(_arguments(command))[: -1 if command.words[0] == "mv" else None]
+            trees |= dict.fromkeys(_located(command, word) for word in moved)
+        texts |= dict.fromkeys(_run_texts(command))
+        scripts |= dict.fromkeys(_located(command, word) for word in _script_files(command, line))
+    texts |= dict.fromkeys(_written_then_run(parsed.items, scripts))
+    if parsed.gaps and (found := reserved_command(line)):
+        commands[found] = None
+    for text in texts:
+        if found := reserved_command(text):
+            commands[found] = None
+    return ControlMentions(
+        tuple(commands),
+        tuple(requests),
+        tuple(paths)[:MAX_PATHS],
+        tuple(trees)[:MAX_PATHS],
+        tuple(texts)[:MAX_TEXTS],
+        tuple(scripts)[:MAX_SCRIPTS],
+    )
+
+
+def _program_of(command: SimpleCommand) -> str:
+    return _VERSION.sub("", command.words[0].lower()) or command.words[0] if command.words else ""
+
+
+def _arguments(command: SimpleCommand) -> Iterator[str]:
+    """Yield the words that may name files, and the values of options and of ``name=value``."""
+    for word in command.words[1:]:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            yield word
+        if equals and value and name.lstrip("-").replace("-", "").isalnum():
+            yield value
+
+
+def _reserved_in(command: SimpleCommand) -> str:
+    """Return the reserved command that ``command`` runs; empty for none."""
+    program, words = _program_of(command), command.words
+    if not words or program in _TEXT_PROGRAMS:
+        return ""
+    for at, word in enumerate(words[:12]):
+        name = word.rpartition("/")[2]
+        is_own = name in (_PROGRAM, f"{_PROGRAM}.__main__") or (_PYTHON_FILE.search(word) and _PROGRAM in word)
+        rest = ("hook", *words[at + 1 :]) if name == "shim.py" else words[at + 1 :]
+        if is_own and is_reserved(rest):
+            return " ".join((_PROGRAM, *(part for part in rest if not part.startswith("-"))))[:60]
+    return ""
+
+
+def _request_in(command: SimpleCommand) -> str:
+    """Return what ``command`` asks another program to do to upbeat or to the client's settings; empty for none."""
+    program, words = _program_of(command), command.words[1:]
+    has_own_name = any(_PROGRAM in word for word in words)
+    shown = " ".join(command.words)[:60]
+    if program in ("pkill", "killall", "skill") and has_own_name:
+        return shown
+    if (
+        has_own_name
+        and any(word in _LAST_WORDS for word in words)
+        and program in ("pip", "pipx", "uv", "brew", "conda")
+    ):
+        return shown
+    if program in _CLIENT_PROGRAMS and words[:1] and words[0] in _CLIENT_AREAS:
+        return shown if not _CLIENT_READS.intersection(words[1:]) and len(words) > 1 else ""
+    return ""
+
+
+def _written_words(command: SimpleCommand) -> Iterator[str]:
+    """Yield the words that name files which ``command`` may write."""
+    for redirect in command.redirects:
+        if ">" in redirect.operator and not redirect.target.isdecimal():
+            yield redirect.target
+    program = _program_of(command)
+    arguments = list(_arguments(command))
+    if program in _READERS or not command.words:
+        if any(
+            word == option or word.startswith(f"{option}=") for word in command.words for option in _WRITING_OPTIONS
+        ):
+            yield from arguments
+    elif program in ("sed", "perl") and not any(word.startswith(("-i", "--in-place", "-pi")) for word in command.words):
+        return
+    elif program == "git":
+        if command.words[1:2] and command.words[1] in ("checkout", "restore", "rm", "mv", "clean", "apply", "stash"):
+            yield from arguments
+    elif program in _COPIERS and not any(word.startswith(("-t", "--target")) for word in command.words):
+        yield from arguments[-1:]
+    elif not _only_finds(command):
+        yield from arguments
+
+
+def _only_finds(command: SimpleCommand) -> bool:
+    """Return whether ``find`` only lists, or runs programs that are found by themselves."""
+    return _program_of(command) in ("find", "fd") and not any(
+        word.startswith(("-delete", "-fprint", "-fls")) for word in command.words
+    )
+
+
+def _located(command: SimpleCommand, word: str) -> str:
+    """Return ``word`` with the folder that ``command`` runs in; as written if that is unknown."""
+    folder = command.working_dir
+    return word if not folder or folder == "?" or word.startswith(("/", "~", "$")) else f"{folder}/{word}"
+
+
+def _run_texts(command: SimpleCommand) -> Iterator[str]:
+    """Yield the texts that ``command`` runs: words of several words, and its input."""
+    program = _program_of(command)
+    if program not in _TEXT_RUNNERS:
+        return
+    yield from (word for word in command.words[1:] if " " in word or "(" in word or "\n" in word)
+    if command.stdin_text:
+        yield command.stdin_text
+
+
+def _script_files(command: SimpleCommand, line: str) -> Iterator[str]:
+    """Yield the files that ``command`` runs."""
+    program = _program_of(command)
+    if program in _TEXT_RUNNERS or program in ("sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."):
+        yield from (word for word in command.words[1:] if not word.startswith("-") and " " not in word)
+    if command.words:
+        called = f"/{command.words[0]}"
+        yield from (match[1] for match in _SCRIPT_RUN.finditer(line) if match[1].endswith(called))
+
+
+def _written_then_run(items: Sequence[SimpleCommand], scripts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts that the line writes into files that it runs."""
+    run = {posixpath.normpath(path) for path in scripts}
+    for command in items:
+        targets = [redirect.target for redirect in command.redirects if ">" in redirect.operator]
+        if _program_of(command) == "tee":
+            targets += _arguments(command)
+        if any(posixpath.normpath(_located(command, target)) in run for target in targets):
+            yield command.stdin_text or "\n".join(command.words[1:])
