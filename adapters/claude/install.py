@@ -92,7 +92,7 @@ def _rendered_files(route: plugin.Route, server: tuple[str, ...], hook: tuple[st
 
     Only events of the oldest supported version are registered: an unknown one disables all hooks of the plugin.
     """
-    command: dict[str, Any] = {"type": "command", "command": hook[0], "args": [*hook[1:], ClaudeCode.id]}
+    command = plugin.command_hook((*hook, ClaudeCode.id))
     hooks: dict[str, Any] = {
         event: [{"hooks": [command | {"timeout": plugin.HOOK_TIMEOUT_SECONDS}]}] for event in _COMMAND_EVENTS
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from upbeat.adapters.install.plugin import (
     PluginLayout,
     Route,
     SettingsEdit,
+    command_hook,
     mcp_hook,
     rendered_files,
 )
@@ -102,7 +102,7 @@ def desired_installation(data_home: Path, home: Path, route: Route) -> DesiredIn
 
 
 def _rendered_files(route: Route) -> dict[str, str]:
-    command = {"type": "command", "command": shlex.join([PYTHON, *HOOK_ARGUMENTS, Codex.id])}
+    command = command_hook((PYTHON, *HOOK_ARGUMENTS, Codex.id))
     hooks: dict[str, Any] = {}
     for event, fields in _FIELDS.items():
         handler = mcp_hook(NAME, event, (*_COMMON_FIELDS, *fields)) if route == "mcp" else command

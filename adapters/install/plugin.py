@@ -8,6 +8,7 @@ Codex's trust covers every file of it.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -107,6 +108,16 @@ def mcp_hook(server: str, event: str, fields: Iterable[str]) -> dict[str, Any]:
     """Return the handler of ``event`` that calls the ``hook`` tool of ``server`` with ``fields`` of the event."""
     passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in fields}
     return {"type": "mcp_tool", "server": server, "tool": "hook", "input": passed}
+
+
+def command_hook(words: Iterable[str]) -> dict[str, Any]:
+    """Return the handler that runs ``words`` as one line of a shell; a client expands ``${...}`` in it.
+
+    Never a program with a list of arguments: another client that reads the plugin may ignore the list, and so start
+    the program alone, with the payload as its input.
+    """
+    line = " ".join(f'"{word}"' if word.startswith("${") else shlex.quote(word) for word in words)
+    return {"type": "command", "command": line}
 
 
 def rendered_files(server: Mapping[str, Any], hooks: Mapping[str, Any]) -> dict[str, str]:

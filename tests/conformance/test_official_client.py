@@ -107,11 +107,12 @@ def session(request: pytest.FixtureRequest, repo: Path, tmp_path_factory: pytest
 
 
 def test_what_it_says_of_itself(session: Session) -> None:
-    """Name, instructions and tools, each with an object as its schema; only ``workflow`` is not read-only."""
+    """Name, instructions and tools, each with an object as its schema; only ``start_workflow`` is not read-only."""
     if session.era != "2026-07-28":  # a client that names the new era does not ask who is there
         assert ("upbeat", INSTRUCTIONS) == (session.server_name, session.instructions)
-    assert [*TOOL_TIMEOUTS_MS, "workflow"] == [tool.name for tool in session.tools]
-    assert {name: (name != "workflow", False, "object") for name in (*TOOL_TIMEOUTS_MS, "workflow")} == {
+    names = [*TOOL_TIMEOUTS_MS, "workflow", "start_workflow"]
+    assert names == [tool.name for tool in session.tools]
+    assert {name: (name != "start_workflow", False, "object") for name in names} == {
         tool.name: (tool.annotations.read_only_hint, tool.annotations.open_world_hint, tool.input_schema["type"])
         for tool in session.tools
     }
@@ -184,4 +185,4 @@ def test_cancelling_a_call(repo: Path, tmp_path: Path, era: str) -> None:
         await asyncio.sleep(0.2)
         return slow.cancelled(), json.loads(after.content[0].text), len((await client.list_tools()).tools)
 
-    assert (True, {}, len(TOOL_TIMEOUTS_MS) + 1) == talk(repo, tmp_path, era, work, command)
+    assert (True, {}, len(TOOL_TIMEOUTS_MS) + 2) == talk(repo, tmp_path, era, work, command)

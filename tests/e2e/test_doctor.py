@@ -137,8 +137,8 @@ def _break_server(sandbox: Sandbox) -> None:
 def _lose_interpreter(sandbox: Sandbox) -> None:
     plugin = sandbox.home / ".local/share/upbeat/claude/plugins/upbeat"
     for path in (plugin / ".mcp.json", plugin / "hooks/hooks.json"):
-        words = json.dumps(json.loads(path.read_text()))
-        path.write_text(words.replace('/bin/python"', '/bin/python-that-is-gone"'))
+        text = path.read_text()
+        path.write_text(text.replace('/bin/python"', '/bin/python-gone"').replace("/bin/python ", "/bin/python-gone "))
 
 
 def _lose_plugin(sandbox: Sandbox) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any, get_args
 
 import pytest
@@ -37,6 +38,24 @@ def test_events(route: Route) -> None:
     assert set(HookPoint) == {HOOK_POINT_BY_EVENT[event] for event in hooks}
     assert {"command"} == types.pop("SessionStart") == types.pop("SessionEnd")
     assert {"mcp_tool" if route == "mcp" else "command"} == set.union(*types.values())
+
+
+@pytest.mark.parametrize(
+    "files", [plugin_layout("command").rendered_files, in_place_files()], ids=["installed", "source"]
+)
+def test_a_command_is_one_line(files: dict[str, str]) -> None:
+    """A client that ignores ``args`` would start the program alone, which runs the payload if it is a shell."""
+    commands = [
+        handler
+        for groups in json.loads(files["hooks/hooks.json"])["hooks"].values()
+        for group in groups
+        for handler in group["hooks"]
+        if handler["type"] == "command"
+    ]
+
+    assert commands
+    assert not any("args" in handler for handler in commands)
+    assert {"claude-code"} == {shlex.split(handler["command"])[-1] for handler in commands}
 
 
 def test_hooks_of_calls_fire_for_every_tool() -> None:
