@@ -7,8 +7,10 @@ server must answer ``initialize`` before pydantic is loaded.
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from upbeat.adapters.clients.registry import CLIENTS, TranscriptsByClient
 from upbeat.adapters.mcp_client import ServerLifetime as ServerLifetime
@@ -20,11 +22,21 @@ if TYPE_CHECKING:
     from upbeat.adapters.clients.history import SessionHistory
     from upbeat.adapters.code.index.manager import IndexManager
     from upbeat.adapters.mcp_client.provider import ServersProvider
+    from upbeat.adapters.system.clock import SystemClock
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
-    from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
-    from upbeat.core.engine.pipeline import Runtime
-    from upbeat.core.engine.ports import ToolProvider
+    from upbeat.core.engine.ports import (
+        EvidenceSource,
+        HandoffFiles,
+        LearnedHabits,
+        ToolProvider,
+        ToolRunner,
+        WorkflowLoader,
+        WorldQueries,
+    )
+    from upbeat.core.engine.runtime import Runtime
+
+T = TypeVar("T")
 
 YOUNG_THRESHOLD = 200_000
 """New objects before a long-lived process collects: more than one turn allocates, so that no turn is interrupted."""
@@ -57,9 +69,9 @@ class Application:
 
     def close(self) -> None:
         """Stop the user's servers and the indexing."""
-        if self.user_servers is not None:
+        if self.user_servers is not None and _is_built(self.user_servers):
             self.user_servers.close()
-        if self.index_manager is not None:
+        if self.index_manager is not None and _is_built(self.index_manager):
             from upbeat.adapters.system.process.run import kill_running
 
             self.index_manager.close()
@@ -77,41 +89,34 @@ def build_application(
     A process that ``is_long_lived`` (as long as its session) builds indexes and keeps the user's servers running.
     ``server_lifetime`` is what other processes may do with servers; by default they start none.
     """
-    from upbeat.adapters.code.provider import EmbeddedProvider
-    from upbeat.adapters.mcp_client.provider import ServersProvider
     from upbeat.adapters.system.clock import SystemClock
-    from upbeat.adapters.system.config.learned import LocalLearnedHabits
     from upbeat.adapters.system.config.resolver import LocalContextResolver
     from upbeat.adapters.system.config.rules import RuleFiles
-    from upbeat.adapters.system.config.workflows import LocalWorkflows
-    from upbeat.adapters.system.tool_runner import CompositeProvider, ThreadRunner
-    from upbeat.adapters.system.workspace.evidence_files import LocalEvidenceSource
-    from upbeat.adapters.system.workspace.handoffs import LocalHandoffs
-    from upbeat.adapters.system.workspace.workspace import LocalWorkspace
-    from upbeat.core.engine.pipeline import Runtime
+    from upbeat.core.engine.runtime import Runtime
 
     environment = environment or read_environment()
     clock, transcripts = SystemClock(), TranscriptsByClient()
-    index_manager = build_index_manager(environment, can_build=is_long_lived)
     server_lifetime = server_lifetime or (ServerLifetime.SESSION if is_long_lived else ServerLifetime.NEVER)
-    servers = ServersProvider(environment, server_lifetime, {client.cli_name: client.find_launch for client in CLIENTS})
-    provider = CompositeProvider(EmbeddedProvider(index_manager=index_manager), servers)
-    workspace = LocalWorkspace(clock)
+    build = _Builder(environment, clock, transcripts, server_lifetime, is_long_lived)
+    index_manager = build.deferred(build.index_manager)
+    servers = build.deferred(build.servers)
+    provider = build.deferred(lambda: build.provider(index_manager, servers))
+    workspace = build.deferred(build.workspace)
     runtime = Runtime(
         context_resolver=LocalContextResolver(environment),
-        runner=ThreadRunner(provider, clock),
+        runner=build.deferred(lambda: build.runner(provider)),
         clock=clock,
         journal=build_journal(environment),
         workspace=workspace,
         transcripts=transcripts,
-        workflow_loader=LocalWorkflows(environment),
-        learned_habits=LocalLearnedHabits(environment.state_home),
-        world=_build_world_queries(environment, transcripts, workspace),
+        workflow_loader=build.deferred(build.workflows),
+        learned_habits=build.deferred(build.habits),
+        world=build.deferred(lambda: build.world(workspace)),
         rule_loader=RuleFiles(environment),
         language=environment.language,
         client_traits={client.id: client.traits for client in CLIENTS},
-        handoffs=LocalHandoffs(environment.state_home),
-        evidence=LocalEvidenceSource(environment),
+        handoffs=build.deferred(build.handoffs),
+        evidence=build.deferred(build.evidence),
         index=index_manager if is_long_lived else None,
     )
     if is_long_lived:
@@ -119,20 +124,95 @@ def build_application(
     return Application(environment, runtime, provider, servers, index_manager)
 
 
-def _build_world_queries(
-    environment: Environment, transcripts: TranscriptsByClient, workspace: LocalWorkspace
-) -> LocalWorldQueries:
-    from upbeat.adapters.system.config.guidance import GuidanceFiles
-    from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
+class Deferred:
+    """An adapter that is imported and built when it is first used: most hooks use none of them."""
 
-    return LocalWorldQueries(
-        transcripts,
-        GuidanceFiles(environment, _guidance_folders(environment)),
-        workspace,
-        environment,
-        [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)],
-        [path for client in CLIENTS for path in client.controls(environment)],
-    )
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._build, self._lock, self._built = build, Lock(), None
+
+    def __getattr__(self, name: str) -> Any:
+        with self._lock:
+            if self._built is None:
+                self._built = self._build()
+        return getattr(self._built, name)
+
+    @property
+    def is_built(self) -> bool:
+        return self._built is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Builds each adapter of an application."""
+
+    environment: Environment
+    clock: SystemClock
+    transcripts: TranscriptsByClient
+    server_lifetime: ServerLifetime
+    is_long_lived: bool
+
+    def deferred(self, build: Callable[[], T]) -> T:
+        """Return the adapter, to be built at its first use; in a process that is long-lived, at once."""
+        return build() if self.is_long_lived else cast("T", Deferred(build))
+
+    def index_manager(self) -> IndexManager:
+        return build_index_manager(self.environment, can_build=self.is_long_lived)
+
+    def servers(self) -> ServersProvider:
+        from upbeat.adapters.mcp_client.provider import ServersProvider
+
+        finders = {client.cli_name: client.find_launch for client in CLIENTS}
+        return ServersProvider(self.environment, self.server_lifetime, finders)
+
+    def provider(self, index_manager: IndexManager, servers: ServersProvider) -> ToolProvider:
+        from upbeat.adapters.code.provider import EmbeddedProvider
+        from upbeat.adapters.system.tool_runner import CompositeProvider
+
+        return CompositeProvider(EmbeddedProvider(index_manager=index_manager), servers)
+
+    def runner(self, provider: ToolProvider) -> ToolRunner:
+        from upbeat.adapters.system.tool_runner import ThreadRunner
+
+        return ThreadRunner(provider, self.clock)
+
+    def workspace(self) -> LocalWorkspace:
+        from upbeat.adapters.system.workspace.workspace import LocalWorkspace
+
+        return LocalWorkspace(self.clock)
+
+    def workflows(self) -> WorkflowLoader:
+        from upbeat.adapters.system.config.workflows import LocalWorkflows
+
+        return LocalWorkflows(self.environment)
+
+    def habits(self) -> LearnedHabits:
+        from upbeat.adapters.system.config.learned import LocalLearnedHabits
+
+        return LocalLearnedHabits(self.environment.state_home)
+
+    def world(self, workspace: LocalWorkspace) -> WorldQueries:
+        from upbeat.adapters.system.config.guidance import GuidanceFiles
+        from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
+
+        environment = self.environment
+        guidance = GuidanceFiles(environment, _guidance_folders(environment))
+        prompt_folders = [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)]
+        controls = [path for client in CLIENTS for path in client.controls(environment)]
+        return LocalWorldQueries(self.transcripts, guidance, workspace, environment, prompt_folders, controls)
+
+    def handoffs(self) -> HandoffFiles:
+        from upbeat.adapters.system.workspace.handoffs import LocalHandoffs
+
+        return LocalHandoffs(self.environment.state_home)
+
+    def evidence(self) -> EvidenceSource:
+        from upbeat.adapters.system.workspace.evidence_files import LocalEvidenceSource
+
+        return LocalEvidenceSource(self.environment)
+
+
+def _is_built(adapter: object) -> bool:
+    return not isinstance(adapter, Deferred) or adapter.is_built
 
 
 def _guidance_folders(environment: Environment) -> dict[str, Path]:

@@ -11,14 +11,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from upbeat.core import tool_servers as servers
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.report import Limit
 from upbeat.core.package_data import load_toml
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, format_value
 from upbeat.core.tool_servers import ServerConfig
+
+if TYPE_CHECKING:
+    from upbeat.core.contract.report import Limit
 
 
 class Activation(StrEnum):
@@ -206,17 +208,24 @@ def _unknown_names(key: SettingKey, value: Any, names_of: NamesOf | None) -> lis
     return [name for name in checked if name not in known]
 
 
+def limit_of(code: LimitCode, *details: str, **fields: Any) -> Limit:
+    """Return a limit of the turn."""
+    from upbeat.core.contract.report import Limit  # most settings have no limits, and pydantic takes long to import
+
+    return Limit.of(code, *details, **fields)
+
+
 def _admit(key: SettingKey, value: Any, layer: Layer, current: Any) -> tuple[Any, Limit | None]:
     """Return the value that the layer may set, or None, and the limit that says why it is not the requested one."""
     if key.is_env_only and not layer.is_environment:
         if value == current:
             return None, None
-        return None, Limit.of(LimitCode.TIER2_CONFIG_IGNORED)
+        return None, limit_of(LimitCode.TIER2_CONFIG_IGNORED)
     if not layer.is_trusted and _is_looser(key, value, current):
-        return None, Limit.of(LimitCode.CONFIG_UNTRUSTED, f"{layer.location_of(key.name)}: {key.name}")
+        return None, limit_of(LimitCode.CONFIG_UNTRUSTED, f"{layer.location_of(key.name)}: {key.name}")
     if key.maximum and not key.minimum <= value <= key.maximum:
         clamped = min(max(value, key.minimum), key.maximum)
-        return clamped, Limit.of(LimitCode.CLAMPED, name=key.name, value=clamped)
+        return clamped, limit_of(LimitCode.CLAMPED, name=key.name, value=clamped)
     return value, None
 
 

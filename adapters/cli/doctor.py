@@ -28,6 +28,7 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import build_index_manager, build_journal
 from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.doctor.diagnose import diagnose, summarize_session, was_refused
 from upbeat.core.doctor.findings import (
     TRUST_REASONS,
@@ -39,7 +40,6 @@ from upbeat.core.doctor.findings import (
 )
 from upbeat.core.doctor.show import doctor_lines
 from upbeat.core.messages.catalogue import Messages, load_messages
-from upbeat.core.turn.report import format_timestamp
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -25,7 +25,8 @@ from upbeat.adapters.wiring import ServerLifetime, build_application
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.report import Client, Inputs, Limit, PrepareRequest, RequestClient, TurnReport
-from upbeat.core.engine.pipeline import NO_CAP, TurnRequest, prepare_turn
+from upbeat.core.engine.pipeline import prepare_turn
+from upbeat.core.engine.runtime import NO_CAP, TurnRequest
 from upbeat.core.errors import RequestError
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.turn import report

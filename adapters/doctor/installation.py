@@ -11,10 +11,10 @@ from upbeat.adapters.doctor.journal_evidence import summarize_failures
 from upbeat.adapters.install.byte_code import is_compiled_at_each_start, module_sources
 from upbeat.adapters.system.journal.database import is_on_network, is_safe_version, sqlite_version
 from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.doctor.findings import InstallationSnapshot
 from upbeat.core.engine.ports import RepoContext
 from upbeat.core.settings import Activation, ExecutionMode, Settings
-from upbeat.core.turn.report import format_timestamp
 
 FAILURE_DAYS = 7
 """The period for which failed events are counted."""

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from upbeat.adapters.clients.session_files import Recording, first_timestamp
 from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.doctor.diagnose import summarize_session
 from upbeat.core.doctor.findings import SessionActivity, UnrecordedSession
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.record import JournalEntry
-from upbeat.core.turn.report import format_timestamp
 
 MAX_SESSIONS = 100
 """Sessions of all clients that are examined."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.clients.registry import find_client
 from upbeat.core.contract.event import AnswerLost, PromptOrigin, PromptSubmitted, TurnEnding
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import ClientError
 from upbeat.core.journal.record import Record
-from upbeat.core.turn.report import format_timestamp
 
 if TYPE_CHECKING:
     from upbeat.adapters.wiring import Application

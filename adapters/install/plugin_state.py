@@ -20,9 +20,9 @@ from upbeat.adapters.install import plugin
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import read_json_object, read_settings_bytes
 from upbeat.adapters.system.process.find_program import Version, find_program, format_version
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.doctor.findings import Fault, HookPoint, Reason
 from upbeat.core.json_fields import mappings_of
-from upbeat.core.turn.report import format_timestamp
 
 MAX_NAMED = 3
 CONFLICTING_NAMES = (

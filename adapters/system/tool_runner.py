@@ -16,9 +16,9 @@ from typing import Any
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.contract.report import PlannedTool, ToolError, ToolResult, ToolRun
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.ports import Cancellation, Clock, Repository, ToolProvider
 from upbeat.core.errors import ToolFailure
-from upbeat.core.turn.report import format_timestamp
 
 log = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.doctor.findings import (
     EVENTS_BY_HOOK_POINT,
     STATEFUL_HOOK_POINTS,
@@ -32,7 +33,6 @@ from upbeat.core.doctor.findings import (
 from upbeat.core.journal.record import JournalEntry
 from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages
-from upbeat.core.turn.report import format_timestamp
 
 DRIVER_FIELD = "driver"
 """The event field that names the program that reported the event, if it was no hook."""

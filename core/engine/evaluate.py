@@ -1,4 +1,4 @@
-"""Gather what an event is decided on, and evaluate the enabled policies and the user's rules for it.
+"""Evaluate the enabled policies and the user's rules for an event.
 
 ``Evaluators.for_event`` selects them, ``with_query_results`` looks up what they need outside of any transaction, and
 ``evaluate`` evaluates them on a state.
@@ -13,31 +13,24 @@ from typing import Any
 
 from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
+from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
 from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
-from upbeat.core.engine.observe_run import observe_run
-from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest
-from upbeat.core.engine.ports import RepoContext, Transaction
-from upbeat.core.policies import POLICIES
+from upbeat.core.engine.ports import RepoContext
+from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
+from upbeat.core.policies import policies_handling
 from upbeat.core.policy.definition import Policy, PolicyContext, SideEffect
 from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, enabled_policies, evaluate_policies
 from upbeat.core.policy.queries import Query
-from upbeat.core.prompt.analysis import Intent
-from upbeat.core.prompt.classify import analyze_prompt
-from upbeat.core.rules import ruleset
 from upbeat.core.rules.rule import Rule
 from upbeat.core.sanitize.truncate import TextLimit, measure_text
 from upbeat.core.settings import Settings, Toggle
-from upbeat.core.workflow.decide.features import find_new_feature
-from upbeat.core.workflow.decide.loop import ends_in_question
-from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
-from upbeat.core.workflow.decision import LoopLimits, WorkflowInputs
-from upbeat.core.workflow.evidence.judgement import NO_RUN
+from upbeat.core.workflow.decision import LoopLimits
 from upbeat.core.workflow.facts import ContextInjected, Fact, PolicyNotesSaved
-from upbeat.core.workflow.registry import Registry
-from upbeat.core.workflow.state import SessionState, StepStatus
-from upbeat.core.workflow.tasks import TasksFile
-from upbeat.core.workflow.verdict.reading import CHANGES
+from upbeat.core.workflow.state import SessionState
+
+CONFIG_MISTAKES = frozenset({LimitCode.CONFIG_INVALID, LimitCode.CONFIG_IGNORED})
+"""Limits that name mistakes of settings files, which are told with a prompt and at the start."""
 
 MAX_NAMED_FILES = 5
 """Untrusted files that a warning names."""
@@ -64,76 +57,6 @@ def rule_warnings(context: EventContext) -> tuple[str, ...]:
     named = ", ".join(rules.untrusted[:MAX_NAMED_FILES])
     more = f" and {len(rules.untrusted) - MAX_NAMED_FILES} more" if len(rules.untrusted) > MAX_NAMED_FILES else ""
     return (*rules.problems, f"rules that you have not trusted may only tighten (`upbeat trust`): {named}{more}")
-
-
-def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
-    """Return what the workflow decides the event on; only what this event needs is looked up."""
-    event, runtime, settings = context.event, context.runtime, context.repo_context.settings
-    root, wanted = context.repo_context.repository.root, required_inputs(context.event, state)
-    registry, _problems = runtime.workflow_loader.load(root)
-    now = runtime.clock.now()
-    is_running = state.run is not None and state.run.is_running
-    features = runtime.workspace.features_in_progress(root) if RequiredInput.FEATURES in wanted else ()
-    feature = find_new_feature(state.run, features) or state.run.feature if state.run else ""
-    if not (state.run and state.run.is_open) and len(features) == 1:
-        feature = features[0]
-    text = runtime.workspace.read_tasks(root, feature) if RequiredInput.TASKS in wanted and feature else None
-    call: events.Call | None = getattr(event, "call", None)
-    exit_code, agent_id = None, ""
-    if call and RequiredInput.EXIT_CODE in wanted:
-        exit_code = runtime.transcripts.exit_codes(event.source, frozenset({call.id})).get(call.id)
-    observed = None
-    if isinstance(event, events.ToolFinished) and RequiredInput.TEST_RUN in wanted:
-        observed = observe_run(event, exit_code, state.root or root, runtime.evidence, settings, now.timestamp())
-        if not observed.is_check:
-            wanted -= {RequiredInput.TREE_DIGEST}
-    if call and RequiredInput.AGENT_ID in wanted:
-        agent_id = runtime.transcripts.agent_id_of(event.source, call.id)
-    return WorkflowInputs(
-        now=now.timestamp(),
-        registry=registry,
-        limits=loop_limits(settings),
-        language=runtime.language,
-        root=root,
-        run_id=f"{int(now.timestamp() * 1000):012x}-{runtime.clock.nonce()[:6]}",
-        tree_digest=runtime.workspace.tree_digest(root) if RequiredInput.TREE_DIGEST in wanted else "",
-        tasks=None if text is None else TasksFile.parse(text),
-        tokens=runtime.transcripts.total_tokens(event.source) if RequiredInput.TOKENS in wanted else None,
-        exit_code=exit_code,
-        observed=observed or NO_RUN,
-        agent_id=agent_id,
-        features_in_progress=features,
-        features_in_backlog=runtime.workspace.features_in_backlog(root) if RequiredInput.FEATURES in wanted else (),
-        is_unrelated_question=is_running
-        and isinstance(event, events.PromptSubmitted)
-        and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).likely_intent is Intent.DOCS),
-        requires_evidence=settings.workflow_require_evidence,
-        base_commit=runtime.workspace.base_commit(root) if RequiredInput.BASE_COMMIT in wanted else "",
-        changed_files=_changed_files(context, state, registry) if RequiredInput.CHANGED_FILES in wanted else None,
-        handoff_folder=runtime.handoffs.folder if runtime.handoffs else "",
-        can_inject=context.request is None,
-        client=runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT),
-    )
-
-
-def _changed_files(context: EventContext, state: SessionState, registry: Registry) -> tuple[str, ...] | None:
-    """Return what has changed since the run began, if a step at work is one that has to read it."""
-    run = state.run
-    active = (step for step in run.steps if step.status is StepStatus.ACTIVE) if run else ()
-    if run is None or not any(registry.find_stage(step.stage).required_evidence == CHANGES for step in active):
-        return None
-    return context.runtime.workspace.changed_files(context.repo_context.repository.root, run.base_commit)
-
-
-def with_peer_sessions(
-    inputs: WorkflowInputs, event: events.Event, transaction: Transaction, state: SessionState
-) -> WorkflowInputs:
-    """Return ``inputs`` with the peer sessions, if the event needs them, read in the transaction of the state."""
-    if RequiredInput.PEER_SESSIONS not in required_inputs(event, state):
-        return inputs
-    own_run_id = state.run.id if state.run else ""
-    peers = transaction.peer_sessions(inputs.root)
-    return replace(inputs, peer_sessions=tuple(p for p in peers if p.state.run and p.state.run.id != own_run_id))
 
 
 def loop_limits(settings: Settings) -> LoopLimits:
@@ -187,7 +110,7 @@ class Evaluators:
         percent = settings.inject_holdout_percent
         is_held_out = bool(percent) and int(context.runtime.clock.nonce()[:8], 16) % 100 < percent
         loaded = context.runtime.rule_loader.load(context.repo_context.repository.root).rules
-        rules = ruleset.applicable_rules(loaded, event, settings.rules_hookify, client) if loaded else ()
+        rules = _applicable_rules(loaded, event, settings.rules_hookify, client) if loaded else ()
         has_queries = any(policy.handlers[type(event)].queries for policy in policies)
         is_new_turn = isinstance(event, events.SessionStarted) or (
             isinstance(event, events.PromptSubmitted) and event.origin is events.PromptOrigin.USER
@@ -207,6 +130,8 @@ class Evaluators:
         proposals: tuple[Proposal, ...] = ()
         once_marks: tuple[tuple[str, str], ...] = ()
         if self.rules:
+            from upbeat.core.rules import ruleset
+
             shown = state.notes_of(ruleset.NOTES_KEY)
             evaluated = ruleset.evaluate_rules(
                 self.rules, event, root, shown, runtime.language, is_held_out=self.is_held_out
@@ -265,6 +190,8 @@ class Evaluators:
             note for note in evaluation.notes if f"policy {note.policy}" not in merged.dropped_parts
         )
         if marks := tuple(mark for part, mark in evaluation.once_marks if part in merged.parts):
+            from upbeat.core.rules import ruleset
+
             facts += (PolicyNotesSaved(ruleset.NOTES_KEY, (*state.notes_of(ruleset.NOTES_KEY), *marks)),)
         if merged.spent_chars or (self.is_new_turn and state.injected_chars_this_turn):
             facts += (ContextInjected(merged.spent_chars, self.is_new_turn),)
@@ -290,8 +217,15 @@ def policies_for(
     event_name: str, enabled: tuple[str, ...], disabled: tuple[str, ...], client: ClientTraits
 ) -> tuple[Policy, ...]:
     """Return the policies that are on, that ``client`` does not have natively, and that handle the event."""
-    policies = enabled_policies(POLICIES, enabled, disabled, client)
-    return tuple(policy for policy in policies if event_name in (kind.__name__ for kind in policy.handlers))
+    return enabled_policies(policies_handling(event_name), enabled, disabled, client)
+
+
+def _applicable_rules(
+    rules: tuple[Rule, ...], event: events.Event, foreign_rules: str, client: ClientTraits
+) -> tuple[Rule, ...]:
+    from upbeat.core.rules import ruleset  # most users have no rules
+
+    return ruleset.applicable_rules(rules, event, foreign_rules, client)
 
 
 NO_EVALUATORS = Evaluators()

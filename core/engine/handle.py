@@ -17,10 +17,8 @@ from upbeat.core.contract.effect import (
     Decision,
     Effect,
     EndTurn,
-    Explanation,
     InjectContext,
     NotifyUser,
-    PrependPrompt,
     Proposal,
 )
 from upbeat.core.contract.event import (
@@ -28,7 +26,6 @@ from upbeat.core.contract.event import (
     Call,
     Event,
     EventSource,
-    PromptOrigin,
     PromptSubmitted,
     SessionEnded,
     SessionStarted,
@@ -39,33 +36,28 @@ from upbeat.core.contract.event import (
     UnknownEvent,
     UserQuestionRequested,
 )
-from upbeat.core.contract.report import TurnReport
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.evaluate import (
+    CONFIG_MISTAKES,
     NO_EVALUATORS,
+    Evaluation,
     Evaluators,
     EventContext,
-    gather_inputs,
     rule_warnings,
-    with_peer_sessions,
 )
 from upbeat.core.engine.merge import MergeResult, merge_proposals
-from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
 from upbeat.core.engine.ports import Transaction
+from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.unstored import without_storage
 from upbeat.core.journal.record import SESSION_RENAMED, Record
-from upbeat.core.learned.detect import detect_habits
-from upbeat.core.learned.model import reliable_habits
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.definition import SideEffect
-from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.text import sanitize_inline
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
-from upbeat.core.turn.fuse import collect_excerpt_ids, collect_subject
-from upbeat.core.turn.report import format_timestamp
-from upbeat.core.workflow.decide import command
-from upbeat.core.workflow.decide.table import EVENTS_OF_WORKFLOWS, EVENTS_WITHOUT_INPUTS, decide
 from upbeat.core.workflow.decision import (
+    EVENTS_OF_WORKFLOWS,
+    EVENTS_WITHOUT_INPUTS,
     NO_DECISION,
     ArchiveFeature,
     StartFeature,
@@ -73,6 +65,7 @@ from upbeat.core.workflow.decision import (
     TickCheckboxes,
     TickSubtask,
     WorkflowDecision,
+    WorkflowInputs,
 )
 from upbeat.core.workflow.facts import (
     ExcerptsShown,
@@ -88,24 +81,10 @@ from upbeat.core.workflow.facts import (
     WorkflowEnded,
     apply_facts,
 )
-from upbeat.core.workflow.handoff import handoff_file_name
-from upbeat.core.workflow.prompts import MAX_TURN_PROMPT_CHARS
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
-
-HOOK_BUDGET_MS = 7000
-"""Milliseconds that a turn may take in a hook: clients give up on one after ten seconds."""
-
-SUBAGENT_BUDGET_MS = 1500
-"""Milliseconds for a subagent's prompt: its call waits, and so do the hooks after it."""
-
-SUBAGENT_LIMIT = TextLimit(6000)
-"""The context before a subagent's prompt."""
 
 WORKFLOW_RANK = 0
 TURN_RANK = 10
-MAX_RECORDED_FILES = 20
-"""Files that a record lists for a turn."""
-
 MAX_HABITS_SHOWN = 5
 """Habits that a new session is shown."""
 
@@ -119,8 +98,7 @@ EFFECT_KINDS = {kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for
 """The stored name of each effect: ``inject_context`` for ``InjectContext``."""
 
 _STOPPED = TurnAllowed("stopped by another component")
-_CONFIG_MISTAKES = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_IGNORED}
-_STARTUP_LIMITS = _CONFIG_MISTAKES | {LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
+_STARTUP_LIMITS = CONFIG_MISTAKES | {LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
 
 
 DegradationCheck = Callable[[Event, Decision], tuple[str, ...]]
@@ -152,21 +130,17 @@ def handle_event(
             before = transaction.state(event.source.session_id)
     if evaluators.has_queries:
         evaluators = evaluators.with_query_results(context, before)
-    turn, evaluation = EMPTY_DECISION, None
-    if isinstance(event, PromptSubmitted):
-        evaluation = evaluators.evaluate(context, before)
-        turn = _decide_prompt(event, context, before, evaluators.cap_for_turn(evaluation, context, before, cap))
-    else:
-        turn = _decide_start(context, evaluators)
+    evaluation = evaluators.evaluate(context, before) if isinstance(event, PromptSubmitted) else None
+    turn = _prepare(context, before, evaluators, evaluation, cap)
     needs_inputs = is_enabled and (before.has_workflow or not isinstance(event, EVENTS_OF_WORKFLOWS))
-    inputs = gather_inputs(context, before) if needs_inputs else None
+    inputs = _gather_inputs(context, before) if needs_inputs else None
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
         if state.has_ended and isinstance(event, SessionEnded):  # some clients report it twice
             return EMPTY_DECISION
         if is_enabled and inputs is None and state.has_workflow:  # it started in the meantime
-            inputs = gather_inputs(context, state)
-        outcome = decide(event, state, with_peer_sessions(inputs, event, transaction, state)) if inputs else NO_DECISION
+            inputs = _gather_inputs(context, state)
+        outcome = _decide_workflow(event, state, inputs, transaction) if inputs else NO_DECISION
         if evaluation is None or state != before:
             evaluation = evaluators.evaluate(context, state)
         workflow = Proposal("workflow", outcome.effects, WORKFLOW_RANK, outcome.explanations, is_budgeted=False)
@@ -187,6 +161,21 @@ def handle_event(
     if transaction.problem and is_enabled:
         return without_storage(event, decision, state, facts, transaction.problem, runtime.language)
     return decision
+
+
+def _gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
+    from upbeat.core.engine.inputs import gather_inputs  # most calls are of sessions without a workflow
+
+    return gather_inputs(context, state)
+
+
+def _decide_workflow(
+    event: Event, state: SessionState, inputs: WorkflowInputs, transaction: Transaction
+) -> WorkflowDecision:
+    from upbeat.core.engine.inputs import with_peer_sessions
+    from upbeat.core.workflow.decide.table import decide
+
+    return decide(event, state, with_peer_sessions(inputs, event, transaction, state))
 
 
 def adopt_session(source: EventSource, former_id: str, runtime: Runtime, *, is_same_conversation: bool = True) -> None:
@@ -234,59 +223,6 @@ def _release_workflow(
     transaction.append(record, apply_facts(facts, state))
 
 
-def _decide_prompt(event: PromptSubmitted, context: EventContext, state: SessionState, cap: TextLimit) -> Decision:
-    """Prepare the turn, with room left for the workflow's text; skip prompts that the user did not write."""
-    if event.origin is not PromptOrigin.USER:
-        is_wrapped = event.origin is PromptOrigin.WRAPPED
-        return Decision(skip_reason=LimitCode.PREPARED_ELSEWHERE if is_wrapped else LimitCode.NOT_A_USER_PROMPT)
-    has_workflow_text = state.run is not None or command.parse_workflow_command(event.prompt) is not None
-    if context.is_enabled and cap is not NO_CAP and has_workflow_text:
-        cap = replace(cap, max_length=max(cap.max_length - 4 * MAX_TURN_PROMPT_CHARS, 0))
-    prompt = clip_prompt(event.prompt)
-    request = context.request or TurnRequest(event.source, prompt, event_name="UserPromptSubmit", max_ms=HOOK_BUDGET_MS)
-    shown = frozenset(state.shown_excerpts) - frozenset(state.unread_excerpts)
-    request = replace(request, cap=cap, shown_excerpts=shown, subject=state.subject)
-    turn = prepare_turn(request, context.runtime, context.repo_context)
-    effects: list[Effect] = []
-    if turn.fused_context.for_model.additional_context:
-        effects.append(InjectContext(turn.fused_context.for_model.additional_context))
-    broken = [limit.text for limit in turn.limits if limit.code in _CONFIG_MISTAKES]
-    if broken and context.request is None:
-        effects.append(NotifyUser("upbeat: " + "\n".join(map(sanitize_inline, broken))))
-    return Decision(tuple(effects), turn, explanations=(_explain_turn(turn, context),))
-
-
-def _decide_delegation(event: SubagentRequested, context: EventContext) -> Decision:
-    """Put what the repository says about a subagent's prompt before it."""
-    request = TurnRequest(
-        event.source,
-        clip_prompt(event.prompt),
-        event_name="SubagentRequested",
-        cap=SUBAGENT_LIMIT,
-        max_ms=SUBAGENT_BUDGET_MS,
-    )
-    turn = prepare_turn(request, context.runtime, context.repo_context)
-    text = turn.fused_context.for_model.additional_context
-    return Decision((PrependPrompt(text),) if text else (), explanations=(_explain_turn(turn, context),))
-
-
-def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
-    """Explain the turn: which tools ran, and which files they named."""
-    decision = "inject" if turn.fused_context.for_model.additional_context else "nothing"
-    reason = "; ".join(limit.text for limit in turn.limits) or "prepared"
-    inputs = {
-        "signals": [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals],
-        "tools": [f"{result.tool}: {result.status}, {result.duration_ms} ms" for result in turn.tool_results],
-    }
-    items = turn.fused_context.for_model.structured.items
-    if names := list(dict.fromkeys(item.path for item in items if item.path))[:MAX_RECORDED_FILES]:
-        inputs["names"] = names
-    milliseconds = (context.runtime.clock.monotonic() - context.started_at) * 1000
-    settings = context.repo_context.settings
-    origin = "; ".join(settings.changed_origins.values()) if settings.origins else ""
-    return Explanation("turn", decision, reason, inputs, origin, round(milliseconds, 1))
-
-
 def _stop_facts(facts: tuple[Fact, ...], merged: MergeResult) -> tuple[Fact, ...]:
     """Return ``facts``; another component may have ended a turn that the workflow would have continued."""
     is_ended = EndTurn in map(type, merged.effects)
@@ -297,18 +233,28 @@ def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[F
     """Return what the model is shown with a prompt, or that it has read it, which its next action proves."""
     if state.unread_excerpts and isinstance(event, _MODEL_ACTIONS):
         return (ModelResponded(),)
+    from upbeat.core.turn.fuse import collect_excerpt_ids, collect_subject
+
     items = turn.report.fused_context.for_model.structured.items if turn.report else []
     excerpts, subject = collect_excerpt_ids(items), collect_subject(items)
     return (ExcerptsShown(excerpts, subject),) if excerpts or (subject and subject != state.subject) else ()
 
 
-def _decide_start(context: EventContext, evaluators: Evaluators) -> Decision:
-    """Prepare a session or a subagent that starts; of a subagent, the prompt that the client lets hooks change."""
+def _prepare(
+    context: EventContext, before: SessionState, evaluators: Evaluators, evaluation: Evaluation | None, cap: TextLimit
+) -> Decision:
+    """Prepare a prompt, or a session or subagent that starts; of a subagent, the prompt that hooks may change."""
     match context.event:
+        case PromptSubmitted() as event if evaluation:
+            from upbeat.core.engine.prompts import decide_prompt
+
+            return decide_prompt(event, context, before, evaluators.cap_for_turn(evaluation, context, before, cap))
         case SessionStarted():
             return _decide_session_start(context)
         case SubagentRequested(is_prompt_hidden=False) as event if context.is_enabled and not context.request:
-            return EMPTY_DECISION if evaluators.is_held_out else _decide_delegation(event, context)
+            from upbeat.core.engine.prompts import decide_delegation
+
+            return EMPTY_DECISION if evaluators.is_held_out else decide_delegation(event, context)
         case _:
             return EMPTY_DECISION
 
@@ -318,6 +264,8 @@ def _decide_session_start(context: EventContext) -> Decision:
 
     A client that shows the limits of its turns reports problems of the settings there.
     """
+    from upbeat.core.engine.pipeline import configuration_limits
+
     repo_context = context.repo_context
     _registry, problems = context.runtime.workflow_loader.load(repo_context.repository.root)
     limits = (*configuration_limits(repo_context), *repo_context.limits) if context.request is None else ()
@@ -332,6 +280,8 @@ def _decide_session_start(context: EventContext) -> Decision:
 
 def _format_habits(context: EventContext) -> str:
     """Return the most reliable habits of this project, one a line."""
+    from upbeat.core.learned.model import reliable_habits
+
     runtime = context.runtime
     habits = runtime.learned_habits.load(context.repo_context.repository.root)
     reliable = reliable_habits(habits, runtime.clock.now().timestamp())[:MAX_HABITS_SHOWN]
@@ -358,13 +308,18 @@ def _perform_actions(
             case StartFeature():
                 runtime.workspace.start_feature(root, action.feature)
             case StoreHandoff() if runtime.handoffs:
+                from upbeat.core.workflow.handoff import handoff_file_name
+
                 name = handoff_file_name(action.step_key)
                 runtime.handoffs.store(action.run_id, name, action.text, is_more=action.is_more)
     for side_effect in side_effects:
         runtime.world.perform(side_effect, root)
     settings = context.repo_context.settings
-    if settings.habits_enabled and (habits := detect_habits(context.event, outcome.facts, state)):
-        runtime.learned_habits.record(root, habits, runtime.clock.now().timestamp())
+    if settings.habits_enabled:
+        from upbeat.core.learned.detect import detect_habits
+
+        if habits := detect_habits(context.event, outcome.facts, state):
+            runtime.learned_habits.record(root, habits, runtime.clock.now().timestamp())
     works = settings.enabled is not Activation.OFF and settings.mode is ExecutionMode.RUN
     if runtime.index and works:
         match context.event:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
@@ -23,14 +23,16 @@ from upbeat.core.contract.report import (
     ToolRun,
     TurnReport,
 )
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine import ports
+from upbeat.core.engine.runtime import Runtime, TurnRequest
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.prompt.follow_up import add_subject
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import SanitizedText, sanitize_inline
-from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
+from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode, SessionMode
 from upbeat.core.turn import report
 from upbeat.core.turn.fuse import fuse_findings, omit_shown_excerpts
@@ -39,55 +41,9 @@ from upbeat.core.turn.render import render_context
 from upbeat.core.turn.report import ReportStamp
 from upbeat.core.turn.results import sanitize_run
 
-NO_CAP = TextLimit(10**9, LengthUnit.CHARS)
 EMPTY_ANALYSIS = PromptAnalysis(Intent.NONE)
 
 _SESSION_ID = re.compile(r"[\w.:-]+", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
-    """One turn to prepare. ``cap`` is the client's limit; the settings have their own."""
-
-    source: EventSource
-    prompt: str
-    event_name: str = "cli"
-    repo_root: str | None = None
-    is_plan: bool = False
-    cap: TextLimit = NO_CAP
-    codex_command: str | None = None
-    max_ms: int | None = None
-    """The most milliseconds that the client waits; the budget of the settings may be longer."""
-    limits: tuple[Limit, ...] = ()
-    """What the caller could not do before, such as continue a session that is gone."""
-    shown_excerpts: frozenset[str] = frozenset()
-    """The excerpts that the session has been shown (``Item.excerpt``)."""
-    subject: tuple[str, ...] = ()
-    """The names that the session's last block led with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """Everything outside that the core needs, put together in ``adapters/wiring.py`` or from fakes in tests."""
-
-    context_resolver: ports.ContextResolver
-    runner: ports.ToolRunner
-    clock: ports.Clock
-    journal: ports.Journal
-    workspace: ports.Workspace
-    transcripts: ports.Transcripts
-    workflow_loader: ports.WorkflowLoader
-    learned_habits: ports.LearnedHabits
-    world: ports.WorldQueries
-    rule_loader: ports.RuleLoader
-    language: str = "en"
-    client_traits: Mapping[str, ClientTraits] = field(default_factory=dict)
-    """By client name; a client that is missing has the traits of ``UNKNOWN_CLIENT``."""
-    handoffs: ports.HandoffFiles | None = None
-    evidence: ports.EvidenceSource | None = None
-    """None where no commands are judged."""
-    index: ports.CodeIndex | None = None
-    """None in a process for one turn, which would not keep it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +235,7 @@ def _run_tools(
     if not tools or not problem:
         return runtime.runner.run(tools, repo_context.repository, deadline, max_concurrency) if tools else ()
     error = ToolError(code=ErrorCode.REPO_ROOT, message=problem)
-    now = report.format_timestamp(runtime.clock.now())
+    now = format_timestamp(runtime.clock.now())
     return tuple(
         ToolRun(ToolResult(tool=tool.tool, status="skipped", started_at=now, duration_ms=0, error=error))
         for tool in tools

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from upbeat.core.contract.event import EventSource
 from upbeat.core.contract.finding import ToolOutput
-from upbeat.core.contract.report import Limit, PlannedTool, RootSource, ToolRun
 from upbeat.core.settings import Settings
 
 if TYPE_CHECKING:
+    from upbeat.core.contract.report import Limit, PlannedTool, RootSource, ToolRun
     from upbeat.core.journal.record import Record
     from upbeat.core.learned.model import Habit, HabitObservation
     from upbeat.core.policy.definition import SideEffect
     from upbeat.core.policy.queries import ContextUsage, Query
-    from upbeat.core.rules.ruleset import RuleSet
+    from upbeat.core.rules.rule import RuleSet
     from upbeat.core.workflow.evidence.runner_calls import ProjectFiles
     from upbeat.core.workflow.registry import Registry
     from upbeat.core.workflow.state import PeerSession, SessionState

@@ -15,14 +15,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from upbeat.core.journal.decode import decode_as
 from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrade_state
 from upbeat.core.journal.record import ChainBreak, Record
 from upbeat.core.json_fields import mappings_of
@@ -31,9 +31,6 @@ from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.workflow import facts as fact_types
 from upbeat.core.workflow.facts import Fact
 from upbeat.core.workflow.state import SessionState
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 GENESIS = "0" * 64
 """The hash before the first record of all."""
@@ -88,8 +85,7 @@ def decode_facts(body: Mapping[str, Any]) -> tuple[Fact, ...]:
     """
     facts = mappings_of(upgrade_record(body), FACTS_FIELD)
     known = [(kind, fact) for fact in facts if (kind := str(fact.get("kind"))) in _FACT_TYPES]
-    with _shorten_validation_error():
-        return tuple(_fact_adapter(kind).validate_python(fact) for kind, fact in known)
+    return tuple(decode_as(_FACT_TYPES[kind], fact) for kind, fact in known)
 
 
 def is_stored_verbatim(facts: tuple[Fact, ...], body: Mapping[str, Any]) -> bool:
@@ -108,8 +104,7 @@ def encode_state(state: SessionState) -> str:
 
 def make_state_storable(state: SessionState) -> SessionState:
     """Return ``state`` with its texts redacted and cut as those of records are."""
-    with _shorten_validation_error():
-        return _state_adapter().validate_python(make_storable({FACTS_FIELD: [state]})[FACTS_FIELD][0])
+    return decode_as(SessionState, make_storable({FACTS_FIELD: [state]})[FACTS_FIELD][0])
 
 
 @lru_cache(maxsize=4)
@@ -119,40 +114,11 @@ def decode_state(text: str) -> SessionState:
     Raises:
         ValueError: It is no state.
     """
-    with _shorten_validation_error():
-        if LEGACY_STATE_MARK in text:
-            return _state_adapter().validate_python(upgrade_state(json.loads(text)))
-        return _state_adapter().validate_json(text)
-
-
-@contextmanager
-def _shorten_validation_error() -> Iterator[None]:
-    """Raise pydantic's errors as ``ValueError`` with the place and the problem, without the value there."""
-    from pydantic import ValidationError
-
     try:
-        yield
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "all of it"
-        raise ValueError(f"{place}: {first['msg']}") from None
-
-
-# Building an adapter takes some milliseconds, so each is built when it is needed.
-
-
-@cache
-def _fact_adapter(kind: str) -> TypeAdapter[Fact]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(_FACT_TYPES[kind])
-
-
-@cache
-def _state_adapter() -> TypeAdapter[SessionState]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(SessionState)
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    return decode_as(SessionState, upgrade_state(value) if LEGACY_STATE_MARK in text else value)
 
 
 # Hashes

@@ -1,85 +1,88 @@
-"""The policies: one behaviour a file, an imperative phrase as its name. ``POLICIES`` is the sorted list of them."""
+"""The policies: one behaviour a file, an imperative phrase as its name. ``POLICIES`` is the sorted list of them.
+
+Invariant: a hook imports only the policies that handle its event.
+"""
 
 from __future__ import annotations
 
-from upbeat.core.policies import (
-    announce_startup,
-    block_destructive_commands,
-    block_duplicate_task_list,
-    block_interactive_commands,
-    enforce_todo_completion,
-    expand_prompt_prefix,
-    expand_slash_command,
-    explain_subagent_resume,
-    flag_empty_answer,
-    flag_redundant_comments,
-    inject_folder_agents_md,
-    inject_folder_readme,
-    inject_path_rules,
-    kill_tmux_sessions,
-    notify_when_done,
-    protect_own_controls,
-    pursue_goal,
-    recover_from_failed_delegation,
-    recover_from_failed_edit,
-    recover_from_failed_tool,
-    recover_from_invalid_json,
-    remind_about_stale_todos,
-    report_context_usage,
-    require_read_before_write,
-    restore_context_after_compaction,
-    restore_todos_after_compaction,
-    restrict_planner_writes,
-    share_notes_with_subagents,
-    start_feature,
-    suggest_compaction,
-    suggest_delegation,
-    suggest_subagents,
-    suspend_continuation,
-    truncate_question_labels,
-    truncate_tool_output,
-    verify_subagent_changes,
-    warn_about_silent_subagents,
-)
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from upbeat.core.policy.definition import Policy
 
-POLICIES: tuple[Policy, ...] = (
-    announce_startup.POLICY,
-    block_destructive_commands.POLICY,
-    block_duplicate_task_list.POLICY,
-    block_interactive_commands.POLICY,
-    enforce_todo_completion.POLICY,
-    expand_prompt_prefix.POLICY,
-    expand_slash_command.POLICY,
-    explain_subagent_resume.POLICY,
-    flag_empty_answer.POLICY,
-    flag_redundant_comments.POLICY,
-    inject_folder_agents_md.POLICY,
-    inject_folder_readme.POLICY,
-    inject_path_rules.POLICY,
-    kill_tmux_sessions.POLICY,
-    notify_when_done.POLICY,
-    protect_own_controls.POLICY,
-    pursue_goal.POLICY,
-    recover_from_failed_delegation.POLICY,
-    recover_from_failed_edit.POLICY,
-    recover_from_failed_tool.POLICY,
-    recover_from_invalid_json.POLICY,
-    remind_about_stale_todos.POLICY,
-    report_context_usage.POLICY,
-    require_read_before_write.POLICY,
-    restore_context_after_compaction.POLICY,
-    restore_todos_after_compaction.POLICY,
-    restrict_planner_writes.POLICY,
-    share_notes_with_subagents.POLICY,
-    start_feature.POLICY,
-    suggest_compaction.POLICY,
-    suggest_delegation.POLICY,
-    suggest_subagents.POLICY,
-    suspend_continuation.POLICY,
-    truncate_question_labels.POLICY,
-    truncate_tool_output.POLICY,
-    verify_subagent_changes.POLICY,
-    warn_about_silent_subagents.POLICY,
-)
-POLICIES_BY_NAME = {policy.name: policy for policy in POLICIES}
+if TYPE_CHECKING:
+    POLICIES: tuple[Policy, ...]
+    POLICIES_BY_NAME: dict[str, Policy]
+
+EVENTS_BY_MODULE = {
+    "announce_startup": "SessionStarted",
+    "block_destructive_commands": "ToolStarting",
+    "block_duplicate_task_list": "ToolStarting",
+    "block_interactive_commands": "ToolStarting",
+    "enforce_todo_completion": (
+        "CompactionStarting PromptSubmitted SessionStarted SubagentRequested ToolFinished "
+        "ToolStarting TurnEnding TurnFailed TurnInterrupted UserQuestionRequested"
+    ),
+    "expand_prompt_prefix": "PromptSubmitted",
+    "expand_slash_command": "PromptSubmitted",
+    "explain_subagent_resume": "SubagentReturned",
+    "flag_empty_answer": "SubagentEnding SubagentReturned",
+    "flag_redundant_comments": "ToolFinished",
+    "inject_folder_agents_md": "ToolFinished",
+    "inject_folder_readme": "ToolFinished",
+    "inject_path_rules": "ToolFinished",
+    "kill_tmux_sessions": "SessionEnded ToolFinished ToolStarting",
+    "notify_when_done": "PromptSubmitted TurnEnding",
+    "protect_own_controls": "ToolStarting",
+    "pursue_goal": (
+        "CompactionStarting PromptSubmitted SessionStarted SubagentRequested ToolStarting "
+        "TurnEnding TurnFailed TurnInterrupted UserQuestionRequested"
+    ),
+    "recover_from_failed_delegation": "SubagentReturned",
+    "recover_from_failed_edit": "ToolFinished",
+    "recover_from_failed_tool": "ToolFinished",
+    "recover_from_invalid_json": "SubagentReturned ToolFinished",
+    "remind_about_stale_todos": "ToolFinished",
+    "report_context_usage": "PromptSubmitted ToolFinished",
+    "require_read_before_write": "ToolFinished ToolStarting",
+    "restore_context_after_compaction": (
+        "PromptSubmitted SessionStarted SubagentEnding SubagentReturned SubagentStarted"
+    ),
+    "restore_todos_after_compaction": "SessionStarted ToolFinished",
+    "restrict_planner_writes": "SubagentStarted ToolStarting",
+    "share_notes_with_subagents": "SubagentRequested SubagentStarted",
+    "start_feature": "PromptSubmitted",
+    "suggest_compaction": "PromptSubmitted TurnEnding",
+    "suggest_delegation": "SubagentRequested ToolFinished",
+    "suggest_subagents": "SubagentRequested ToolFinished",
+    "suspend_continuation": "PromptSubmitted TurnEnding",
+    "truncate_question_labels": "UserQuestionRequested",
+    "truncate_tool_output": "ToolFinished",
+    "verify_subagent_changes": "PromptSubmitted SubagentEnding SubagentReturned ToolFinished",
+    "warn_about_silent_subagents": (
+        "PromptSubmitted SessionStarted SubagentEnding SubagentReturned SubagentStarted ToolFinished"
+    ),
+}
+"""Each policy's module, and the events that it handles."""
+
+
+@cache
+def policies_handling(event_name: str) -> tuple[Policy, ...]:
+    """Return the policies that handle events of this type, sorted by name."""
+    modules = (name for name, names in EVENTS_BY_MODULE.items() if event_name in names.split())
+    return tuple(map(_load_policy, modules))
+
+
+def _load_policy(module: str) -> Policy:
+    policy: Policy = import_module(f"upbeat.core.policies.{module}").POLICY
+    return policy
+
+
+def __getattr__(name: str) -> Any:
+    """Import all policies for whoever needs the whole list."""
+    if name not in ("POLICIES", "POLICIES_BY_NAME"):
+        raise AttributeError(name)
+    policies = tuple(map(_load_policy, EVENTS_BY_MODULE))
+    globals().update(POLICIES=policies, POLICIES_BY_NAME={policy.name: policy for policy in policies})
+    return globals()[name]

@@ -20,19 +20,10 @@ from upbeat.core.policy.continuation import (
     track_event,
 )
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
-from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.text import SafeTemplate, sanitize_inline, sanitize_text
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
-from upbeat.core.workflow.decide.command import (
-    Verb,
-    parse_command_at_work,
-    parse_other_command,
-    parse_prompt_as_goal,
-)
 from upbeat.core.workflow.state import SessionState
-from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
-from upbeat.core.workflow.verdict.marker import find_goal_markers, find_promises
 
 NAME = "pursue-goal"
 MAX_GOAL_CHARS = 2000
@@ -68,6 +59,8 @@ class _Goal:
     @property
     def promise(self) -> str:
         """What the user asked the agent to say at the end, in ``<promise>`` tags; usually empty."""
+        from upbeat.core.workflow.verdict.marker import find_promises
+
         return next(iter(find_promises(self.text)), "")
 
     @property
@@ -89,6 +82,13 @@ def _parse_goal(notes: tuple[str, ...]) -> _Goal | None:
 
 
 def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    from upbeat.core.workflow.decide.command import (  # the other events need no parser
+        Verb,
+        parse_command_at_work,
+        parse_other_command,
+        parse_prompt_as_goal,
+    )
+
     goal = _parse_goal(context.notes)
     name, rest = parse_other_command(event.prompt) or ("", "")
     if name == "goal":
@@ -203,6 +203,10 @@ def _parse_goal_claim(message: str, goal: _Goal) -> tuple[bool, str]:
 
     The promise that the user asked for counts as the last line; the rest of the message is the audit.
     """
+    from upbeat.core.prompt.quoted_spans import clip_prompt
+    from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
+    from upbeat.core.workflow.verdict.marker import find_goal_markers, find_promises
+
     message = message if len(message) <= MAX_SCANNED_CHARS else clip_prompt(message)
     if goal.promise:
         last_line = next((line for line in reversed(message.splitlines()) if line.strip()), "")

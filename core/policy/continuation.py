@@ -24,12 +24,7 @@ from upbeat.core.contract.event import (
     TurnInterrupted,
     UserQuestionRequested,
 )
-from upbeat.core.dialogue.endings import waits_for_user
 from upbeat.core.policy.definition import PolicyContext
-from upbeat.core.prompt.analysis import Intent
-from upbeat.core.prompt.classify import analyze_prompt
-from upbeat.core.prompt.quoted_spans import clip_prompt
-from upbeat.core.workflow.decide.loop import ends_in_question
 from upbeat.core.workflow.state import SessionState
 
 SUSPENDING_POLICY = "suspend-continuation"
@@ -188,12 +183,20 @@ def record_continuation(
 
 def _needs_answer(event: TurnEnding, continuation: ContinuationState) -> bool:
     """Return whether the turn ends in something for the user, or the agent asks again instead of working."""
+    from upbeat.core.dialogue.endings import waits_for_user
+    from upbeat.core.workflow.decide.loop import ends_in_question
+
     asks_again = continuation.continuations_since_prompt and not continuation.has_used_tools
     return waits_for_user(event.message) or bool(asks_again and ends_in_question(event.message))
 
 
 def _is_question(event: PromptSubmitted) -> bool:
     """Return whether the prompt is a question; a statement is taken for an instruction about the work."""
+    from upbeat.core.prompt.analysis import Intent
+    from upbeat.core.prompt.classify import analyze_prompt
+    from upbeat.core.prompt.quoted_spans import clip_prompt
+    from upbeat.core.workflow.decide.loop import ends_in_question
+
     return (
         ends_in_question(event.prompt[-_MAX_SCANNED_CHARS:])
         or analyze_prompt(clip_prompt(event.prompt[:_MAX_SCANNED_CHARS])).likely_intent is Intent.DOCS

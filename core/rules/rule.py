@@ -199,3 +199,12 @@ class RuleOutcome:
 
 
 NO_MATCH_OUTCOME = RuleOutcome()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules, the problems of their files (a sentence each), and the untrusted files."""
+
+    rules: tuple[Rule, ...] = ()
+    problems: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()

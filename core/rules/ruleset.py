@@ -20,15 +20,6 @@ UNTRUSTED = "not trusted"
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSet:
-    """The rules, the problems of their files (a sentence each), and the untrusted files."""
-
-    rules: tuple[Rule, ...] = ()
-    problems: tuple[str, ...] = ()
-    untrusted: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RulesEvaluation:
     """The proposals of the rules for one event, and (part, mark) for each text that is shown only once."""
 

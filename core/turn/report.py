@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 from upbeat.core.contract import report as contract
 from upbeat.core.contract.codes import QUIET_LIMITS, ErrorCode, LimitCode
+from upbeat.core.contract.timestamp import EPOCH, format_timestamp
 from upbeat.core.prompt.analysis import SIGNAL_WEIGHTS, PromptAnalysis
 from upbeat.core.tool_servers import TOOL_SEPARATOR
 from upbeat.core.turn.fuse import FusedItem, excerpt_id
 from upbeat.core.turn.plan import EMPTY_PLAN
 from upbeat.core.turn.render import RenderedContext
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EMPTY_CONTEXT = RenderedContext("")
 MAX_TOOL_ERROR_LENGTH = 300
 """Characters of a user tool's error in a limit."""
@@ -63,13 +63,6 @@ class ReportStamp:
 
 PLAN_MODE_STAMP = ReportStamp(EPOCH, "0" * 12, is_plan_mode=True)
 """The constant stamp of every plan."""
-
-
-def format_timestamp(moment: datetime) -> str:
-    """Return UTC with milliseconds in ISO 8601; the epoch without milliseconds."""
-    if moment == EPOCH:
-        return "1970-01-01T00:00:00Z"
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
 def short_hash(*parts: str, length: int) -> str:

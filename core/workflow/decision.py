@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect, Explanation
 from upbeat.core.messages.catalogue import Messages, load_messages
@@ -152,3 +153,24 @@ def make_explanation(
     """Return a decision-trace entry without its empty inputs."""
     shown = {name: value for name, value in inputs.items() if value not in (None, "", ())}
     return Explanation(component, decision, reason, shown, config_location)
+
+
+EVENTS_WITHOUT_INPUTS = (
+    *(events.ToolStarting, events.UserQuestionRequested),
+    *(events.CompactionStarting, events.TurnFailed, events.TurnInterrupted, events.SessionEnded, events.UnknownEvent),
+    events.AnswerLost,
+)
+"""Events for which ``required_inputs`` is empty in every state, so the state need not be loaded first."""
+
+EVENTS_OF_WORKFLOWS = (
+    *(
+        events.ToolStarting,
+        events.ToolFinished,
+        events.UserQuestionRequested,
+        events.TurnEnding,
+        events.TurnInterrupted,
+        events.AnswerLost,
+    ),
+    *(events.SubagentRequested, events.SubagentReturned, events.SubagentStarted, events.SubagentEnding),
+)
+"""Events for which ``decide`` returns ``NO_DECISION`` in a session without a workflow (see ``SessionState``)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from upbeat.core.rules.ruleset import RuleSet
+from upbeat.core.rules.rule import RuleSet
 
 
 @dataclass

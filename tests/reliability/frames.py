@@ -35,8 +35,7 @@ from upbeat.core.engine.ports import Repository
 from upbeat.core.learned.model import HabitObservation, HabitType
 from upbeat.core.policies import POLICIES
 from upbeat.core.policy import queries as looks
-from upbeat.core.rules.rule import Action, Owner, Rule
-from upbeat.core.rules.ruleset import RuleSet
+from upbeat.core.rules.rule import Action, Owner, Rule, RuleSet
 from upbeat.core.sanitize.truncate import TextLimit
 
 from .hostile_texts import MARK, Fuzzer, faults

@@ -23,11 +23,11 @@ from upbeat.adapters.codex_auto.sessions.session import Session
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.report import Limit
-from upbeat.core.engine.pipeline import Runtime
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.ports import RepoContext
+from upbeat.core.engine.runtime import Runtime
 from upbeat.core.policy.queries import PromptFileQuery
 from upbeat.core.settings import SessionMode
-from upbeat.core.turn.report import format_timestamp
 
 
 class Conversation:

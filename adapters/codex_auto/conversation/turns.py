@@ -22,7 +22,7 @@ from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.report import Client, Inputs, Limit, TurnReport
-from upbeat.core.engine.pipeline import Runtime, TurnRequest, prepare_turn
+from upbeat.core.engine.pipeline import prepare_turn
 from upbeat.core.engine.ports import RepoContext
 from upbeat.core.engine.recovery import (
     COMPACT_BEFORE_FULL,
@@ -32,6 +32,7 @@ from upbeat.core.engine.recovery import (
     retry_delay_seconds,
     should_compact,
 )
+from upbeat.core.engine.runtime import Runtime, TurnRequest
 from upbeat.core.prompt import effort as efforts
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
 from upbeat.core.settings import Activation, ExecutionMode

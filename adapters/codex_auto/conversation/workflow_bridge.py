@@ -44,13 +44,13 @@ from upbeat.core.contract.event import (
     WorkflowCommanded,
 )
 from upbeat.core.contract.report import TurnReport
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.handle import adopt_session, handle_event
-from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.ports import ContextResolver, RepoContext
+from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.journal.record import Record
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Toggle
-from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.registry import Registry
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 from upbeat.core.workflow.tasks import TasksFile

@@ -19,10 +19,10 @@ from upbeat.adapters.codex_auto.sessions.store import Claim, SessionStore, Store
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import clip_to_width
 from upbeat.adapters.system.journal.faults import StorageError
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.truncate import truncate_at_word
-from upbeat.core.turn.report import format_timestamp
 
 MAX_TITLE_COLUMNS = 60
 _MAX_TITLE_CHARS = 2_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from upbeat.adapters.system.config.settings import load_settings, settings_paths
 from upbeat.adapters.system.environment import Environment
@@ -16,9 +17,12 @@ from upbeat.adapters.system.git.first_commit import first_commit
 from upbeat.adapters.system.git.root import RootInfo, find_root
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.event import ClientName, EventSource
-from upbeat.core.contract.report import Limit, RootSource
 from upbeat.core.engine.ports import RepoContext, Repository
 from upbeat.core.errors import RequestError
+from upbeat.core.settings import limit_of
+
+if TYPE_CHECKING:
+    from upbeat.core.contract.report import RootSource
 
 MAX_CACHED_CONTEXTS = 100
 _READABLE = os.R_OK | os.X_OK
@@ -92,7 +96,7 @@ class LocalContextResolver:
         root = os.path.realpath(os.path.join(base, os.path.expanduser(inner)))
         is_relative = not inner.startswith(("/", "~")) and ".." not in inner.split("/")
         if is_relative and not Path(root).is_relative_to(base):  # by a link, which nobody has asked for
-            limits.append(Limit.of(LimitCode.PATH_OUTSIDE, _printable(inner)))
+            limits.append(limit_of(LimitCode.PATH_OUTSIDE, _printable(inner)))
             root, inner = base, ""
         kind: RootSource = "config" if given or inner else "git" if top.worktree else "no-git-root"
         problem = _printable(_root_problem(root, is_bare=top.is_bare))
@@ -101,7 +105,7 @@ class LocalContextResolver:
         identity = (first_commit(root) if is_plan and not problem else None) or shown
         repository = Repository(root, shown, kind, identity, problem)
         if not top.worktree and not problem:
-            limits.append(Limit.of(LimitCode.NO_GIT_ROOT))
+            limits.append(limit_of(LimitCode.NO_GIT_ROOT))
         return RepoContext(repository, resolved.settings, tuple(limits), resolved.problems)
 
 

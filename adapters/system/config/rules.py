@@ -14,8 +14,7 @@ from pathlib import Path
 from upbeat.adapters.system.config.trust import TRUST_FILE, trusted_digests
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import FileText, file_stamp, find_stable, list_folder, read_text
-from upbeat.core.rules.rule import Owner, Rule
-from upbeat.core.rules.ruleset import RuleSet
+from upbeat.core.rules.rule import Owner, Rule, RuleSet
 
 PROJECT_FOLDER = ".upbeat/rules"
 USER_FOLDER = "upbeat/rules"

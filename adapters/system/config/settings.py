@@ -10,18 +10,20 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.system.config.trust import TRUST_FILE, is_trusted
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import open_path
 from upbeat.adapters.system.files.toml_file import MAX_BYTES, TomlFile, is_own_file, read_toml
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.report import Limit
 from upbeat.core.sanitize.text import sanitize_text
-from upbeat.core.settings import KEYS, ResolvedSettings, Settings, resolve_settings
+from upbeat.core.settings import KEYS, ResolvedSettings, Settings, limit_of, resolve_settings
 from upbeat.core.settings_layers import Layer
 from upbeat.core.tool_servers import SETTINGS_TABLE
+
+if TYPE_CHECKING:
+    from upbeat.core.contract.report import Limit
 
 PROJECT_FILES = ("config/auto-tools.toml", ".upbeat/auto-tools.toml")
 USER_FILE = "upbeat/auto-tools.toml"
@@ -51,7 +53,7 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
     return ResolvedSettings(
         resolved.settings,
         (
-            *(Limit.of(LimitCode.CONFIG_IGNORED, text) for text in _sanitized(*ignored, *resolved.ignored_problems)),
+            *(limit_of(LimitCode.CONFIG_IGNORED, text) for text in _sanitized(*ignored, *resolved.ignored_problems)),
             *resolved.limits,
             *_misplaced_settings(root),
             *_servers_of_project(files[1:]),
@@ -111,7 +113,7 @@ def _servers_of_project(files: Iterable[TomlFile]) -> Iterator[Limit]:
         if SETTINGS_TABLE in file.values:
             first = next((name for name in file.lines if name.split(".")[0] == SETTINGS_TABLE), SETTINGS_TABLE)
             where = Layer(file.name, {}, file.lines).location_of(first)
-            yield Limit.of(
+            yield limit_of(
                 LimitCode.CONFIG_MISPLACED, f"{where}: {SETTINGS_TABLE} is only read in your own file ({USER_FILE})"
             )
 
@@ -145,7 +147,7 @@ def _misplaced_settings(root: str) -> list[Limit]:
     for number, line in enumerate(_devbooks_lines(root), start=1):
         if key := _OUR_KEY.match(line):
             problems.append(f"{_DEVBOOKS_FILE}:{number}: {key[1]} is not read there; move it to {PROJECT_FILES[0]}")
-    return [Limit.of(LimitCode.CONFIG_MISPLACED, text) for text in problems[:MAX_MISPLACED]]
+    return [limit_of(LimitCode.CONFIG_MISPLACED, text) for text in problems[:MAX_MISPLACED]]
 
 
 def _devbooks_lines(root: str) -> list[str]:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.journal.codec import decode_facts, decode_state, encode_state
 from upbeat.core.journal.record import PruneResult, Retention
-from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 

@@ -22,6 +22,7 @@ from upbeat.adapters.system.journal import prune as journal_prune
 from upbeat.adapters.system.journal import reader
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind, storage_problem
 from upbeat.adapters.system.journal.file import JournalFile
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.ports import Clock, Transaction
 from upbeat.core.errors import JournalError
 from upbeat.core.journal import codec
@@ -34,7 +35,6 @@ from upbeat.core.journal.record import (
     StoredSession,
     VerificationResult,
 )
-from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, PeerSession, SessionState
 

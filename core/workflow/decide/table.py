@@ -70,27 +70,6 @@ class RequiredInput(StrEnum):
     """Only if a step that is at work needs them."""
 
 
-EVENTS_WITHOUT_INPUTS = (
-    *(events.ToolStarting, events.UserQuestionRequested),
-    *(events.CompactionStarting, events.TurnFailed, events.TurnInterrupted, events.SessionEnded, events.UnknownEvent),
-    events.AnswerLost,
-)
-"""Events for which ``required_inputs`` is empty in every state, so the state need not be loaded first."""
-
-EVENTS_OF_WORKFLOWS = (
-    *(
-        events.ToolStarting,
-        events.ToolFinished,
-        events.UserQuestionRequested,
-        events.TurnEnding,
-        events.TurnInterrupted,
-        events.AnswerLost,
-    ),
-    *(events.SubagentRequested, events.SubagentReturned, events.SubagentStarted, events.SubagentEnding),
-)
-"""Events for which ``decide`` returns ``NO_DECISION`` in a session without a workflow (see ``SessionState``)."""
-
-
 _OF_OTHER_EVENTS = (RequiredInput.BASE_COMMIT, RequiredInput.CHANGED_FILES)
 
 

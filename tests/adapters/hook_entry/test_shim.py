@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -17,11 +18,11 @@ from typing import Any
 import pytest
 from mcp_pipe import Pipe
 from processes import SHIM, Finished, Fork, environment, read_log, run, upbeat
-from repositories import PROMPT
+from repositories import PROMPT, make_repository
 
 from upbeat.adapters.hook_entry.shim import EXIT_AFTER_SECONDS, SERVER_TIMEOUT_SECONDS, main, socket_path
 from upbeat.adapters.install.plugin import HOOK_TIMEOUT_SECONDS
-from upbeat.core.engine.handle import HOOK_BUDGET_MS
+from upbeat.core.engine.prompts import HOOK_BUDGET_MS
 
 COMMAND = [sys.executable, "-I", "-S", str(SHIM)]
 MOST_MODULES = 3
@@ -74,12 +75,12 @@ def server() -> Iterator[list[bytes]]:
         yield got
 
 
-def loaded(command: list[str], stdin: bytes = b"{}") -> set[str]:
+def loaded(command: list[str], stdin: bytes = b"{}", home: Path = Path("/")) -> set[str]:
     """The modules that a command loads, by the interpreter's own account."""
     done = subprocess.run(
         [command[0], "-X", "importtime", *command[1:]],
         input=stdin,
-        env=environment(Path("/")),
+        env=environment(home),
         capture_output=True,
         check=True,
     )
@@ -96,6 +97,21 @@ def test_it_loads_hardly_more_than_a_bare_interpreter(server: list[bytes]) -> No
     assert [b"{}"] == server
     assert len(more) <= MOST_MODULES, sorted(more)
     assert more <= {"_socket", "posix", "__future__"}
+
+
+NOT_FOR_GUARDS = re.compile(r"pydantic|asyncio|dulwich|upbeat\.(adapters\.(code|mcp_client)\.|core\.(turn|prompt)\.)")
+"""What takes long to import, and what only prompts need."""
+
+
+def test_a_guard_without_a_server_loads_only_what_judges_the_call(tmp_path: Path) -> None:
+    """Imports are most of its processor time; ``benchmarks/hooks.py`` measures it."""
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(make_repository(tmp_path / "repo"))}
+    payload |= {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}, "tool_use_id": "t"}
+    modules = loaded([*COMMAND, "claude-code"], json.dumps(payload).encode(), tmp_path)
+
+    assert [] == sorted(filter(NOT_FOR_GUARDS.match, modules))
+    assert "upbeat.core.destructive" in modules
+    assert "upbeat.core.policy.comments" not in modules
 
 
 @pytest.mark.parametrize("size", [0, 10, 1_000_000])

@@ -15,16 +15,13 @@ from fakes.rules import FakeRules
 from fakes.runtime import FakeWorld, fake_world
 from fakes.shop import ANSWERS, CONTEXT, PROMPT
 from policy_play import HERE, call, starting
-from workflow_play import Play
 
 from upbeat.core.contract.effect import Deny, Effect, InjectContext
 from upbeat.core.contract.event import (
-    Call,
     Event,
     PromptOrigin,
     PromptSubmitted,
     SessionStarted,
-    ToolFinished,
     ToolKind,
     ToolStarting,
     TurnEnding,
@@ -34,22 +31,19 @@ from upbeat.core.engine import evaluate
 from upbeat.core.engine.evaluate import (
     MAX_NAMED_FILES,
     EventContext,
-    gather_inputs,
     loop_limits,
     rule_warnings,
-    with_peer_sessions,
 )
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.policies import POLICIES
 from upbeat.core.policy.definition import Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import Query
 from upbeat.core.rules.formats import markdown
-from upbeat.core.rules.rule import Owner
-from upbeat.core.rules.ruleset import RuleSet
+from upbeat.core.rules.rule import Owner, RuleSet
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text
 from upbeat.core.settings import Settings, Toggle
 from upbeat.core.workflow.decision import LoopLimits
-from upbeat.core.workflow.state import PeerSession, SessionState
+from upbeat.core.workflow.state import SessionState
 
 READ = starting(call("Read", ToolKind.READ, ("/repo/a.py",)))
 ASK = PromptSubmitted(HERE, PROMPT)
@@ -81,12 +75,16 @@ def fails(_event: Event, _view: PolicyContext) -> PolicyResult:
     raise RuntimeError("a fault")
 
 
+def of_event(policies: tuple[Policy, ...], event: str) -> tuple[Policy, ...]:
+    return tuple(policy for policy in policies if event in (kind.__name__ for kind in policy.handlers))
+
+
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Replace the built-in policies."""
 
     def replace_policies(*policies: Policy) -> None:
-        monkeypatch.setattr(evaluate, "POLICIES", policies)
+        monkeypatch.setattr(evaluate, "policies_handling", lambda event: of_event(policies, event))
         evaluate.policies_for.cache_clear()
 
     yield replace_policies
@@ -338,20 +336,11 @@ def test_equal_situations_have_equal_texts(known: Any) -> None:
 
 
 END = TurnEnding(HERE, "Done.", False)
-TESTED = ToolFinished(HERE, Call("c", "Bash", {}), "", "pytest -q")
 
 
 def context(event: Event, world: FakeWorld | None = None, *, is_enabled: bool = True) -> EventContext:
     """Return an event in a world of fakes."""
     return EventContext(event, (world or fake_world()).runtime, repo_context(), 0.0, is_enabled=is_enabled)
-
-
-def running() -> SessionState:
-    """Return the state of a session with a workflow."""
-    play = Play()
-    play.begin()
-    play.prompt("[workflow:standard] add retries")
-    return play.state
 
 
 def test_untrusted_rules_are_named() -> None:
@@ -364,42 +353,6 @@ def test_untrusted_rules_are_named() -> None:
     assert "r.md:1: unknown key" == first
     assert second.endswith("r0.md, r1.md, r2.md, r3.md, r4.md and 2 more")
     assert ("r.md:1: unknown key",) == rule_warnings(context(END, world, is_enabled=False))
-
-
-def test_only_needed_inputs_are_gathered() -> None:
-    """The working tree, the transcript and the features are read only for an event that needs them."""
-    world = fake_world()
-    world.workspace.texts["retries"] = "- [ ] a\n"
-    world.transcripts.used, world.transcripts.codes = 7, {"c": 1}
-    idle = gather_inputs(context(ToolStarting(HERE, Call("c", "Bash", {}), "ls"), world), running())
-    tested = gather_inputs(context(TESTED, world), running())
-    ending = gather_inputs(context(END, world), running())
-
-    assert ("", None, None, ()) == (idle.tree_digest, idle.tokens, idle.exit_code, idle.features_in_progress)
-    assert ("tree 1", None, 1, ()) == (tested.tree_digest, tested.tokens, tested.exit_code, tested.features_in_progress)
-    assert ("tree 1", 7, None, ("retries",)) == (
-        ending.tree_digest,
-        ending.tokens,
-        ending.exit_code,
-        ending.features_in_progress,
-    )
-
-
-def test_peer_sessions() -> None:
-    """The runs of other sessions are added if the event needs them; the session's own run is left out."""
-    world, state = fake_world(), running()
-    assert state.run is not None
-    other = replace(state, run=replace(state.run, id="other"))
-    world.journal.states |= {"s": state, "t": other}
-    world.journal.times |= {"s": 1.0, "t": 2.0}
-    world.journal.roots |= {"s": "/repo", "t": "/repo"}
-    inputs = gather_inputs(context(END, world), state)
-    with world.journal.transaction() as transaction:
-        ending = with_peer_sessions(inputs, END, transaction, state)
-        tested = with_peer_sessions(inputs, TESTED, transaction, state)
-
-    assert (PeerSession("t", other, 2.0),) == ending.peer_sessions
-    assert inputs == tested
 
 
 def test_loop_limits() -> None:

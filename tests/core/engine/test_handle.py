@@ -35,8 +35,9 @@ from upbeat.core.contract.event import (
 )
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.contract.report import Client, Limit, ToolRun
-from upbeat.core.engine.handle import HOOK_BUDGET_MS, adopt_session, handle_event
-from upbeat.core.engine.pipeline import TurnRequest
+from upbeat.core.engine.handle import adopt_session, handle_event
+from upbeat.core.engine.prompts import HOOK_BUDGET_MS
+from upbeat.core.engine.runtime import TurnRequest
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
 from upbeat.core.turn.fuse import ALREADY_SHOWN

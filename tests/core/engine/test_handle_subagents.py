@@ -11,8 +11,9 @@ from fakes.shop import ANSWERS, CLAUDE, PROMPT
 
 from upbeat.core.contract.effect import Effect, PrependPrompt
 from upbeat.core.contract.event import Call, PromptSubmitted, SubagentRequested
-from upbeat.core.engine.handle import SUBAGENT_BUDGET_MS, SUBAGENT_LIMIT, handle_event
+from upbeat.core.engine.handle import handle_event
 from upbeat.core.engine.pipeline import TurnRequest
+from upbeat.core.engine.prompts import SUBAGENT_BUDGET_MS, SUBAGENT_LIMIT
 from upbeat.core.settings import Activation
 
 REQUESTED = SubagentRequested(CLAUDE, Call("c", "Agent", {}), "general-purpose", PROMPT)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 from pathlib import Path
 
 import pytest
 from fakes.runtime import fake_world
-from turns import application
 
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import build_application
 from upbeat.core.engine import ports
-from upbeat.core.engine.pipeline import Runtime
+from upbeat.core.engine.runtime import Runtime
 
 PORTS = {
     "context_resolver": ports.ContextResolver,
@@ -26,6 +28,16 @@ PORTS = {
 }
 
 
+def build_adapters(home: Path) -> Runtime:
+    """Return the adapters of a process that lives long, which are built at once."""
+    threshold = gc.get_threshold()
+    built = build_application(read_environment({"HOME": str(home)}), is_long_lived=True)
+    built.close()
+    gc.unfreeze()
+    gc.set_threshold(*threshold)
+    return built.runtime
+
+
 def methods(port: type) -> dict[str, list[str]]:
     """Return the methods of a port with the names of their parameters."""
     return {
@@ -39,7 +51,7 @@ def methods(port: type) -> dict[str, list[str]]:
 def test_adapters_and_fakes_implement_the_ports(part: str, tmp_path: Path) -> None:
     """The wired adapter and the fake have every method of the port, with its parameters in its order."""
     expected = methods(PORTS[part])
-    adapters = (type(getattr(runtime, part)) for runtime in (application(tmp_path).runtime, fake_world().runtime))
+    adapters = (type(getattr(runtime, part)) for runtime in (build_adapters(tmp_path), fake_world().runtime))
 
     assert expected
     for adapter in adapters:

@@ -12,8 +12,9 @@ import pytest
 
 from upbeat.core import policies
 from upbeat.core.contract.client import ClientTraits
+from upbeat.core.contract.event import ToolStarting
 from upbeat.core.package_data import load_toml
-from upbeat.core.policies import POLICIES, POLICIES_BY_NAME
+from upbeat.core.policies import POLICIES, POLICIES_BY_NAME, policies_handling
 from upbeat.core.policy.definition import Policy
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
@@ -49,6 +50,15 @@ def test_policies_are_sorted_and_named_as_their_files() -> None:
         import_module(f"upbeat.core.policies.{n.replace('-', '_')}").POLICY is one
         for n, one in POLICIES_BY_NAME.items()
     )
+
+
+def test_a_policy_is_listed_with_the_events_that_it_handles() -> None:
+    """A hook imports no other policies, so an event that is not listed would not reach the policy."""
+    handled = {policy.name: {kind.__name__ for kind in policy.handlers} for policy in POLICIES}
+    listed = {name.replace("_", "-"): set(events.split()) for name, events in policies.EVENTS_BY_MODULE.items()}
+
+    assert handled == listed
+    assert [policy for policy in POLICIES if ToolStarting in policy.handlers] == [*policies_handling("ToolStarting")]
 
 
 def test_notes_that_survive_a_compaction() -> None:

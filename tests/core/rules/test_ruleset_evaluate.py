@@ -13,8 +13,7 @@ from upbeat.core.contract.effect import Deny, Explanation, InjectContext, Notify
 from upbeat.core.contract.event import PromptSubmitted, SessionStarted, ToolKind
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.rules.formats import markdown
-from upbeat.core.rules.rule import Owner, Rule
-from upbeat.core.rules.ruleset import RuleSet
+from upbeat.core.rules.rule import Owner, Rule, RuleSet
 from upbeat.core.settings import Activation
 
 

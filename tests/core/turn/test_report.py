@@ -95,20 +95,6 @@ def built(limits: tuple[Limit, ...] = (), results: tuple[ToolResult, ...] = (), 
     return assemble_report(**(parts | changed), limits=limits, results=results)
 
 
-@pytest.mark.parametrize(
-    ("moment", "shown"),
-    [
-        (EPOCH, "1970-01-01T00:00:00Z"),
-        (NOW.now, "2026-01-02T03:04:05.678Z"),
-        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05.000Z"),
-        (datetime(2026, 1, 2, 1, 4, 5, 9000, tzinfo=EAST), "2026-01-01T17:04:05.009Z"),
-    ],
-)
-def test_timestamp(moment: datetime, shown: str) -> None:
-    """Times are UTC with milliseconds; the epoch is plain."""
-    assert shown == format_timestamp(moment)
-
-
 def test_short_hash() -> None:
     """The hash is SHA-256 over the parts with their lengths, so that no two lists of parts have the same input."""
     assert "e3b0c44298fc" == short_hash(length=12)

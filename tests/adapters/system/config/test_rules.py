@@ -12,8 +12,7 @@ from repositories import write
 from upbeat.adapters.system.config.rules import MAX_BYTES, MAX_FILES, PROJECT_FOLDER, RuleFiles, load_rules
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import Environment
-from upbeat.core.rules.rule import Owner
-from upbeat.core.rules.ruleset import RuleSet
+from upbeat.core.rules.rule import Owner, RuleSet
 
 DENY = "---\nevent: before-tool\ntool: shell\npattern: rm\naction: deny\n---\nWords.\n"
 HOOKIFY = "---\nname: warn-rm\nenabled: true\nevent: bash\npattern: rm\n---\nWords.\n"

@@ -8,6 +8,7 @@ import pytest
 from workflow_play import Play
 
 from upbeat.core.contract import event as events
+from upbeat.core.workflow import decision
 from upbeat.core.workflow.decide import table
 from upbeat.core.workflow.decision import NO_DECISION
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
@@ -27,7 +28,7 @@ def running() -> SessionState:
 def test_every_handled_event_is_an_event() -> None:
     """The table has only events of the contract."""
     assert set(table.EVENT_HANDLERS) <= set(get_args(events.Event))
-    assert set(table.EVENTS_OF_WORKFLOWS) <= set(table.EVENT_HANDLERS)
+    assert set(decision.EVENTS_OF_WORKFLOWS) <= set(table.EVENT_HANDLERS)
 
 
 def test_an_event_without_a_handler_decides_nothing() -> None:
@@ -104,4 +105,4 @@ def test_events_without_inputs() -> None:
     """An event for which the state is not loaded is none of those that need inputs."""
     needing = {events.SessionStarted, events.PromptSubmitted, events.WorkflowCommanded, events.TurnEnding}
 
-    assert set() == needing & set(table.EVENTS_WITHOUT_INPUTS)
+    assert set() == needing & set(decision.EVENTS_WITHOUT_INPUTS)
