@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from upbeat.core.shell.expand import FAILED, UNKNOWN, join_path
+from upbeat.core.shell.expand import FAILED, JOB, UNKNOWN, join_path
 from upbeat.core.shell.paths import (
     Frame,
     Invocation,
@@ -57,6 +57,8 @@ def apply_set(state: State, words: Words) -> State:
 
 def _set(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Frame) -> Paths:
     state = apply_set(state, words[1:])
+    if any(re.fullmatch(r"-[a-z]*n[a-z]*", word) for word in words[1:]):
+        state = replace(state, is_opaque=True)
     if "--" in words:
         state = replace(state, positional=words[words.index("--") + 1 :])
     return {replace(state, status="0"): trace}
@@ -96,7 +98,9 @@ def _leave(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Fra
 def _cd(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Frame) -> Paths:
     named = [word for word in words[1:] if not re.fullmatch(r"-[LPe@]+|--", word)]
     target = named[0] if named else "~"
-    cwd = UNKNOWN if target.startswith(("-", "~", "+")) or words[0] == "popd" else join_path(state.cwd, target)
+    is_searched = "CDPATH" in dict(state.variables) and not target.startswith(("/", "."))
+    is_unknown = target.startswith(("-", "~", "+")) or words[0] == "popd" or is_searched
+    cwd = UNKNOWN if is_unknown else join_path(state.cwd, target)
     # Where it fails, what follows runs elsewhere; that both ways name the same folder keeps the commands the same.
     return {replace(state, status=status, cwd=cwd): trace for status in ("0", FAILED)}
 
@@ -134,6 +138,14 @@ def _trap(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Fram
     return {replace(state, status="0", is_opaque=state.is_opaque or hides): trace}
 
 
+def _wait(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Frame) -> Paths:
+    """``wait`` is 0; ``wait $!`` and ``wait %1`` exit as the job, with several as the last."""
+    last = words[-1]
+    number = last[1:] if last.startswith(JOB) else str(int(last[1:]) - 1) if re.fullmatch(r"%[1-9]", last) else ""
+    status = "0" if len(words) == 1 else state.jobs[int(number)] if number and int(number) < len(state.jobs) else ""
+    return either(state, trace) if status not in ("0", FAILED) else {replace(state, status=status): trace}
+
+
 def _shift(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Frame) -> Paths:
     count = int(words[1]) if len(words) > 1 and words[1].isdecimal() else 1
     return {replace(state, status="0", positional=state.positional[count:]): trace}
@@ -148,7 +160,7 @@ def _read(_shell: Runner, words: Words, state: State, trace: Trace, _frame: Fram
 
 BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys((":", "true", "echo", "printf", "umask", "shopt", "setopt", "unset", "times"), _succeed),
-    **dict.fromkeys(("ulimit", "wait", "jobs", "getopts", "let", "type", "sleep", "disown"), _either),
+    **dict.fromkeys(("ulimit", "jobs", "getopts", "let", "type", "sleep", "disown"), _either),
     **dict.fromkeys(("alias", "enable", "hash", "unalias"), _give_up),
     **dict.fromkeys(("exit", "return", "logout", "break", "continue"), _leave),
     **dict.fromkeys(("cd", "pushd", "popd", "chdir"), _cd),
@@ -158,6 +170,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "set": _set,
     "eval": _eval,
     "trap": _trap,
+    "wait": _wait,
     "shift": _shift,
     "read": _read,
     "mapfile": _read,

@@ -10,6 +10,7 @@ Invariant: nothing is run. What cannot be followed (``eval "$X"``, an alias, too
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -47,6 +48,8 @@ MAX_DEPTH = 12
 """Scripts that run scripts, and functions that call functions."""
 MAX_PARTS = 6
 """Parts of a pipe."""
+MAX_JOBS = 4
+"""Background jobs whose exit code ``wait`` can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +173,13 @@ class Shell:
 
     def _in_background(self, node: Node, state: State, trace: Trace, frame: Frame) -> Paths:
         ends = self.node(node, state, trace, frame.unchecked())
+        if len(state.jobs) < MAX_JOBS:
+            result: Paths = {}
+            for end, after in ends.items():
+                add_path(result, replace(state, status="0", jobs=(*state.jobs, end.status)), after)
+            return result
         failed = frozenset.union(trace[1], *(after[1] for after in ends.values()))
-        return {replace(state, status="0"): (trace[0], failed)}
+        return {replace(state, status="0", jobs=(*state.jobs, UNKNOWN)): (trace[0], failed)}
 
     def _list(self, node: Node, state: State, trace: Trace, frame: Frame) -> Paths:
         left, right = node.named_children[0], node.named_children[-1]
@@ -277,7 +285,7 @@ class Shell:
         """Return what words are expanded with."""
         script = frame.script.path or frame.script.name
         return Values(dict(state.variables), state.cwd, self.root, state.positional, script, state.status, state.pipe,
-                      frame.depth > 0)  # fmt: skip
+                      frame.depth > 0, state.jobs)  # fmt: skip
 
     def _assignment(self, node: Node, state: State, trace: Trace, frame: Frame) -> Paths:
         """``A=1``, ``export A=1``: a value that is the output of a command has that command's exit code."""
@@ -331,6 +339,9 @@ class Shell:
                    if child.type == "command_name" or node.field_name_for_child(number) == "argument"]  # fmt: skip
         words = tuple(word for child in written for word in expand_word(
             child.children[0] if child.type == "command_name" and child.children else child, values))  # fmt: skip
+        is_shell = posixpath.basename(words[0]) in SHELLS if words else False
+        if is_shell and all(word.startswith("-") for word in words[1:]) and (text := _input_text(node)) is not None:
+            words = (*words, "-c", text)
         return self.run_words(words, env, state, trace, frame)
 
     def run_words(
@@ -417,6 +428,8 @@ class Shell:
             return None
         at, options = 1, State("")
         while at < len(words) and words[at].startswith(("-", "+")) and words[at] != "--":
+            if re.fullmatch(r"-[a-z]*n[a-z]*", words[at]):
+                return ()  # only checks the syntax
             options = apply_set(options, words[at : at + 2])
             if "c" in words[at][1:] and not words[at].startswith("--"):
                 rest = [word for word in words[at + 1 :] if word not in ("pipefail", "errexit", "nounset", "--")]
@@ -432,6 +445,19 @@ class Shell:
         return None
 
 
+def _input_text(node: Node) -> str | None:
+    """Return what a here-document or here-string of a command says; None if it has none."""
+    outer = node.parent if node.parent and node.parent.type == "redirected_statement" else node
+    for redirect in (*node.children_by_field_name("redirect"), *outer.children_by_field_name("redirect")):
+        parts = {child.type: child for child in redirect.named_children}
+        if redirect.type == "heredoc_redirect" and "heredoc_body" in parts:
+            text, is_raw = node_text(parts["heredoc_body"]), node_text(parts["heredoc_start"])[:1] in "'\"\\"
+            return text if is_raw or not set("$`") & set(text) else UNKNOWN
+        if redirect.type == "herestring_redirect":
+            return node_text(parts["raw_string"])[1:-1] if "raw_string" in parts else UNKNOWN
+    return None
+
+
 def _begins_negated(part: Node) -> bool:
     """Return whether a part of a pipe begins with ``!``, which the shell applies to the whole pipe."""
     while part.type in ("redirected_statement", "pipeline", "list") and part.named_children:
@@ -440,28 +466,7 @@ def _begins_negated(part: Node) -> bool:
 
 
 _RESERVED = frozenset(
-    [
-        "{",
-        "}",
-        "!",
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "for",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "select",
-        "function",
-        "coproc",
-        "[[",
-        "]]",
-    ]
+    "{ } ! if then else elif fi for while until do done case esac select function coproc [[ ]]".split()  # noqa: SIM905
 )
 _IGNORED = frozenset({"comment", "heredoc_body", "heredoc_end", "heredoc_start"})
 _HEREDOC = _IGNORED | {"file_redirect", "herestring_redirect", "file_descriptor"}

@@ -21,6 +21,8 @@ UNKNOWN = "\ue000"
 """Stands for text that the line does not determine."""
 FAILED = "\ue001"
 """Stands for an exit code other than 0."""
+JOB = "\ue002"
+"""Begins the value of ``$!``; the number of the background job follows, from 0."""
 
 _COUNTS = frozenset({"nproc", "getconf", "sysctl"})
 _NAMES = frozenset({"uname", "whoami", "id", "hostname", "date"})
@@ -43,6 +45,7 @@ class Values:
     status: str = "0"
     pipe: Words = ()
     is_script: bool = False
+    jobs: Words = ()
     is_test: bool = False
     """A variable that was never set may be set in the environment."""
 
@@ -142,6 +145,8 @@ def _lookup(name: str, values: Values) -> str | None:
             return " ".join(values.positional)
         case "#":
             return str(len(values.positional))
+        case "!" if values.jobs:
+            return f"{JOB}{len(values.jobs) - 1}"
         case "$" | "!" | "-" | "_" | "RANDOM" | "OLDPWD":
             return UNKNOWN
         case "HOME":

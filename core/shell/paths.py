@@ -66,6 +66,8 @@ class State:
     variables: tuple[tuple[str, str], ...] = ()
     functions: tuple[tuple[str, Node], ...] = ()
     positional: Words = ()
+    jobs: Words = ()
+    """The exit codes of the background jobs, in order."""
 
 
 Trace = tuple[frozenset[Invocation], frozenset[Invocation]]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from upbeat.core.package_data import load_toml
+from upbeat.core.shell.expand import UNKNOWN
 
 MAX_WRAPPERS = 8
 """Maximum number of nested wrappers."""
@@ -23,6 +24,7 @@ _OPTIONS: Mapping[str, Mapping[str, str]] = load_toml(__package__, "wrappers.tom
 _FOLDER_OPTIONS = frozenset({"-C", "--chdir", "--directory", "--cwd"})
 """Options of wrappers that name the folder to run in."""
 _WRAPPERS, _SUBCOMMANDS, _RUNNER_OPTIONS = (_OPTIONS[table] for table in ("wrappers", "subcommands", "runners"))
+_SKIPPING = _OPTIONS["skipping"]
 
 
 def unwrap(words: Sequence[str]) -> tuple[str, ...]:
@@ -72,6 +74,8 @@ def peel_wrapper(words: Sequence[str]) -> PeeledCommand | None:
     folder = next((value for flag, value in pairwise([*options, ""]) if flag in _FOLDER_OPTIONS), "")
     folder = next((word.partition("=")[2] for word in options if word.partition("=")[0] in _FOLDER_OPTIONS
                    and "=" in word), folder)  # fmt: skip
+    if plain[0] in ("sudo", "doas") and {"-i", "--login", "-D"} & set(options):
+        folder = UNKNOWN  # a login shell begins in another home
     env: dict[str, str] = {}
     while inner and ASSIGNMENT.match(inner[0]):
         name, _, value = inner.pop(0).partition("=")
@@ -83,8 +87,9 @@ def _wrapped_command(words: list[str]) -> list[str] | None:
     """Return the command that ``words`` wrap; None if they wrap none."""
     program, second = words[0], words[1] if len(words) > 1 else ""
     subcommand = f"{program} {second}"
-    if program == "timeout":
-        return skip_options(words[1:], "-k --kill-after -s --signal")[1:]
+    if program in _SKIPPING:
+        inner = skip_options(words[1:], _SKIPPING[program])[1:]
+        return None if inner[:1] in (["-c"], ["--command"]) else inner
     if (program, second) == ("direnv", "exec"):
         return words[3:]
     if subcommand in ("mise exec", "mise x", "hatch env") and "--" in words:

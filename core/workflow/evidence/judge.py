@@ -40,10 +40,13 @@ _REWRITES_RESULTS = re.compile(r"outcome\s*=\s*[\"']passed|exitstatus\s*=[^=]|os
 """In a conftest.py: code that changes the results of all tests."""
 _REPORT = re.compile(r"junit|xml|json|tap|report|trx", re.IGNORECASE)
 _REPORT_FORMATS = ("junit_xml", "json_report", "tap")
-_OWN_PROGRAMS = word_set("own_programs")
+_STARTS_ANOTHER = re.compile(r"\b(?:exec|java|node|require\w*|load|import|include|use)\b")
+"""What the launcher of a program in the tree does, in any language; a file without it only prints."""
 MAX_COMPLETE_CHARS = 25_000
 """Longer output may have lost its end: clients cut it at some 30,000 characters."""
 _PRINTERS = frozenset({"echo", "printf"})
+_OTHER_VCS = frozenset({"hg", "svn", "jj", "sl", "fossil", "bzr", "gh"})
+_VCS_VERBS = word_set("vcs_verbs")
 _RUNS_ELSEWHERE = word_set("runs_elsewhere")
 _TEST_NAME = re.compile(r"(?:^|[/_.:-])(?:tests?|specs?|check|ci|verify|e2e|unit)(?:$|[/_.:-])", re.IGNORECASE)
 _GREP_LIKE = word_set("no_test_programs")
@@ -89,7 +92,7 @@ def _find_call(line: _Line, invocation: Invocation) -> RunnerCall | None:
     runner, arguments = found
     if words[0] in ("make", "ninja") and not any(map(line.files.exists, _GENERATORS)):
         return None  # its own rules say what it runs
-    problem, detail = _find_shadow(line, invocation, words[0])
+    problem, detail = _find_shadow(line, invocation, words[0], runner)
     if not problem:
         configured = _config_words(line, invocation, runner)
         problem, detail = find_problem(runner, (*arguments, *configured), line.finished.root, invocation.cwd)
@@ -105,15 +108,18 @@ def _config_words(line: _Line, invocation: Invocation, runner: Runner) -> tuple[
     return tuple(word for word in found if word in runner.idle | runner.refused)
 
 
-def _find_shadow(line: _Line, invocation: Invocation, program: str) -> tuple[str, str]:
-    """Return a file of the tree that takes the place of a Python module, if one does."""
+def _find_shadow(line: _Line, invocation: Invocation, program: str, runner: Runner) -> tuple[str, str]:
+    """Return a file of the tree that takes the place of the runner, if one does."""
     is_module = any(PYTHON.fullmatch(posixpath.basename(word)) for word in invocation.words[:1])
     paths = dict(invocation.env).get("PYTHONPATH", "")
     if program in ("pytest", "py.test"):
         for name in ("conftest.py", "tests/conftest.py"):
             if _REWRITES_RESULTS.search(line.files.read(name) or ""):
                 return "shadowed", name
-    given = invocation.words[0] if "/" in invocation.words[0] and program not in _OWN_PROGRAMS else ""
+    for name, pattern in runner.redefined:
+        if re.search(pattern, line.files.read(name) or "", re.MULTILINE):
+            return "shadowed", name
+    given = next((word for word in invocation.words[:3] if posixpath.basename(word) == program), "")
     for name in (given, f"node_modules/.bin/{program}"):
         path = posixpath.normpath(posixpath.join(invocation.cwd, name)) if name else ""
         text = (
@@ -121,7 +127,7 @@ def _find_shadow(line: _Line, invocation: Invocation, program: str) -> tuple[str
             if is_below(path, line.finished.root)
             else ""
         )
-        if re.match(r"#!\s*\S*\b(?:ba|da|z)?sh\b", text) and not re.search(r"\b(?:exec|java|node)\b", text):
+        if re.sub(r"^#!.*", "", text).strip() and not _STARTS_ANOTHER.search(text):
             return "shadowed", name
     folders = [invocation.cwd] if is_module else []
     folders += [
@@ -253,6 +259,8 @@ def _tree_problems(invocations: Sequence[Invocation], runs: Sequence[Invocation]
                 "stash",
             ):
                 yield "changed_after", f"git {verb}"
+        elif words[0] in _OTHER_VCS and set(words[1:3]) & _VCS_VERBS and order[invocation] < last:
+            yield "other_tree", " ".join(words[:3])
         elif order[invocation] > first and _changes_files(words):
             yield "changed_after", " ".join(words)[:60]
 

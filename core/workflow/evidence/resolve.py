@@ -19,6 +19,7 @@ from upbeat.core.workflow.evidence import task_files
 from upbeat.core.workflow.evidence.containers import built_image, read_container_command
 from upbeat.core.workflow.evidence.makefile import parse_makefile, scripts_of_target
 from upbeat.core.workflow.evidence.package_managers import listed_scripts, package_scripts, take_option
+from upbeat.core.workflow.evidence.rakefile import rake_task
 from upbeat.core.workflow.evidence.runner_calls import (
     PROGRAM_FOLDERS,
     PYTHON,
@@ -121,6 +122,8 @@ class TaskResolver:
         """``bash [-eu] FILE ARGUMENTS``."""
         at, errexit, pipefail = 1, False, "pipefail" in words
         while at < len(words) and (words[at].startswith("-") or words[at - 1].endswith("o")):
+            if re.fullmatch(r"-[a-z]*n[a-z]*", words[at]):
+                return ()  # only checks the syntax
             errexit = errexit or ("e" in words[at] and not words[at].startswith("--"))
             at += 1
         return self._script(invocation, words[at], words[at + 1 :], (errexit, pipefail)) if at < len(words) else None
@@ -293,8 +296,27 @@ class TaskResolver:
     def _mise(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
         is_short = arguments[:1] not in (["run"], ["r"])
         plain = [word for word in arguments[not is_short :] if not word.startswith("-")]
+        folders = ("mise-tasks", ".mise/tasks", ".config/mise/tasks", ".mise-tasks") if plain else ()
+        if file := self.read(invocation.cwd, *(f"{folder}/{plain[0].replace(':', '/')}" for folder in folders))[0]:
+            return self._script(invocation, posixpath.join(self.root, file), plain[1:], (False, False))
         path, text = self.read(invocation.cwd, "mise.toml", ".mise.toml", ".config/mise.toml")
         return task_files.toml_tasks(text, ("tasks",), plain[0], plain[1:], invocation.cwd) if path and plain else None
+
+    def _rake(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
+        file = take_option(arguments, "-f", "--rakefile")
+        path, text = self.read(invocation.cwd, *([file] if file else ("Rakefile", "rakefile", "Rakefile.rb")))
+        names = [word.partition("[")[0] for word in arguments if not word.startswith("-") and "=" not in word]
+        if not path or any(word.startswith("-") for word in arguments):
+            return None
+        found: list[Script] = []
+        for name in names or ["default"]:
+            scripts = rake_task(text, name, invocation.cwd)
+            if scripts is None:
+                return None
+            found += scripts
+        if not found:
+            self.problems[invocation] = ("no_runner", " ".join(invocation.words))
+        return found or None
 
     def _poe(self, invocation: Invocation, arguments: list[str]) -> Sequence[Script] | None:
         plain = [word for word in arguments if not word.startswith("-")]
@@ -387,6 +409,7 @@ _READERS: dict[str, Callable[[TaskResolver, Invocation, list[str]], Sequence[Scr
     "deno": TaskResolver._deno,
     "mise": TaskResolver._mise,
     "poe": TaskResolver._poe,
+    "rake": TaskResolver._rake,
     "cargo": TaskResolver._cargo,
     "script": TaskResolver._with_script_option,
     "nix-shell": TaskResolver._with_script_option,

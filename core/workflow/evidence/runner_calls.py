@@ -74,6 +74,8 @@ class Runner:
     all_tests: frozenset[str] = frozenset()
     config: str = ""
     """A file of options that it reads."""
+    redefined: tuple[tuple[str, str], ...] = ()
+    """Files of the project with the expression of what makes something else run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ def _runners() -> tuple[tuple[tuple[str, ...], Runner], ...]:
     for name, row in load_toml(__package__, "test_runners.toml").items():
         sets = {key: frozenset(row.get(key, "").split()) for key in ("idle", "refused", "lenient", "needs", "all")}
         runner = Runner(name, tuple(row["summary"]), bool(row.get("strict")), sets["idle"], sets["refused"],
-                        sets["lenient"], sets["needs"], sets["all"], row.get("config", ""))  # fmt: skip
+                        sets["lenient"], sets["needs"], sets["all"], row.get("config", ""),
+                        tuple(row.get("redefined", {}).items()))  # fmt: skip
         rows += [(tuple(call.split()), runner) for call in row["calls"]]
     return tuple(sorted(rows, key=lambda row: -len(row[0])))
 
@@ -295,6 +298,8 @@ def _selecting(arguments: Sequence[str], runner: Runner) -> list[str]:
 def _pytest_problem(arguments: Sequence[str]) -> tuple[str, str]:
     """A plugin can change every result: only pytest's own and well-known ones may be named."""
     for before, word in zip(("", *arguments), arguments, strict=False):
+        if word.startswith("@"):
+            return "untrusted_option", word  # arguments from a file
         name = word if before == "-p" else word[2:] if re.fullmatch(r"-p[a-z_].*", word) else ""
         if name and not name.startswith("no:") and name.replace("pytest_", "") not in _KNOWN_PLUGINS:
             return "untrusted_option", f"-p {name}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import configparser
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Container, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 from upbeat.core.package_data import parse_toml
 from upbeat.core.shell.paths import Script
+from upbeat.core.shell.wrappers import SHELLS
 
 MAX_TASKS = 40
 """Tasks that call other tasks."""
@@ -134,6 +136,7 @@ def _task_table(
     if isinstance(command, list):
         command = "\n".join(map(str, command)) if "run" in task else shlex.join(map(str, command))
     if isinstance(command, str):
+        command += "".join(f" {shlex.quote(str(word))}" for word in task.get("args", ()) if isinstance(word, str))
         ignores = bool(task.get("ignore_fail") or task.get("ignore_errors"))
         found.append(Script(command + own, cwd, f"task {name}", ignores_failure=ignores, errexit="run" in task))
     return found or None
@@ -158,7 +161,8 @@ def just_recipe(text: str, name: str, arguments: Sequence[str], cwd: str, depth:
     alias = re.search(rf"^alias\s+{re.escape(name)}\s*:=\s*([\w-]+)", text, re.MULTILINE) if name else None
     wanted = alias[1] if alias else name
     recipe = next((one for one in recipes if not wanted or one[1] == wanted), None)
-    if recipe is None or depth > MAX_TASKS:
+    shell = re.search(r"^set shell\s*:=\s*\[\s*[\"']([^\"']*)", text, re.MULTILINE)
+    if recipe is None or depth > MAX_TASKS or (shell and posixpath.basename(shell[1]) not in SHELLS):
         return None
     found: list[Script] = []
     for needed in re.findall(r"[A-Za-z_][\w-]*", recipe[3].split("#")[0].split("&&")[0]):
