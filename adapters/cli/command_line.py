@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import write_control
 from upbeat.core.sanitize.control_chars import strip_controls
 
@@ -47,21 +48,11 @@ def run_subcommand(
     return subcommands[chosen.command].run(chosen)
 
 
-class _ParagraphFormatter(argparse.HelpFormatter):
-    """Fills the paragraphs of a description one by one."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        fill = super()._fill_text
-        return "\n\n".join(fill(paragraph, width, indent) for paragraph in text.split("\n\n"))
-
-
 def create_parser(command: str, description: str | None) -> argparse.ArgumentParser:
     """Return the parser of ``upbeat COMMAND``; its help is ``description``, a docstring, as plain text."""
     plain = _LINK.sub(r"\1", (description or "").replace("``", "`"))
     paragraphs = [paragraph for paragraph in plain.split("\n\n") if not paragraph.startswith("Invariant:")]
-    return argparse.ArgumentParser(
-        prog=f"upbeat {command}", description="\n\n".join(paragraphs), formatter_class=_ParagraphFormatter
-    )
+    return OptionParser(prog=f"upbeat {command}", description="\n\n".join(paragraphs))
 
 
 def add_repo_option(

@@ -48,10 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run_words(words: list[str]) -> int:
     match words:
-        case [] | ["-h" | "--help", *_]:
+        case ["help", command, *rest] if command in COMMANDS:
+            return _dispatch(command, [*rest, "--help"])
+        case [] | ["-h" | "--help" | "help"]:
             print(usage_text())
             return 0 if words else 2
-        case ["-V" | "--version", *_]:
+        case ["-V" | "--version" | "version", *_]:
             print(f"upbeat {__version__}")
             return 0
         case [command, *rest] if command in COMMANDS:
@@ -106,13 +108,12 @@ def usage_text() -> str:
     """Return the help text, from the table of commands."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
-    return "\n".join(["usage: upbeat COMMAND [...]", "", *lines, "", "Run `upbeat COMMAND --help` for details."])
+    return "\n".join(["usage: upbeat COMMAND [...]", "", *lines, "", "Run `upbeat help COMMAND` for details."])
 
 
 def _report_unknown(word: str) -> int:
-    from difflib import get_close_matches
+    from upbeat.core.settings_layers import did_you_mean
 
-    close = get_close_matches(word, COMMANDS, n=1)
-    hint = f"; did you mean '{close[0]}'?" if close else "; run `upbeat --help` to list the commands"
+    hint = did_you_mean(word, (*COMMANDS, "help", "version")) or "; run `upbeat help` to list the commands"
     print(f"upbeat: no command '{word}'{hint}", file=sys.stderr)
     return 2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+
+from upbeat.adapters.system.option_parser import OptionParser
 
 
 def run(arguments: Sequence[str]) -> int:
     """Serve until stdin ends; the server checks the client's name after it has answered ``initialize``."""
-    parser = argparse.ArgumentParser(prog="upbeat mcp", description=(__doc__ or "").replace("``", "`"))
+    parser = OptionParser(prog="upbeat mcp", description=(__doc__ or "").replace("``", "`"))
     parser.add_argument("--client", default="claude-code", help="the client whose hooks it answers: claude or codex")
     options = parser.parse_args(arguments)
     from upbeat.adapters.mcp_server.server import main

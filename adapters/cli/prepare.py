@@ -20,6 +20,7 @@ from upbeat.adapters.cli.command_line import add_repo_option, exit_on_signals
 from upbeat.adapters.clients.registry import CLIENT_IDS, find_client, to_client_id
 from upbeat.adapters.system.config.resolver import working_directory
 from upbeat.adapters.system.environment import decode_argument
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import escape_controls
 from upbeat.adapters.wiring import ServerLifetime, build_application
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
@@ -182,7 +183,7 @@ def report_text(prepared: TurnReport) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(OptionParser):
     """Reports mistakes on the command line in the report, like those of any other request."""
 
     def error(self, message: str) -> NoReturn:
@@ -191,7 +192,6 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        allow_abbrev=False,
         prog="upbeat prepare",
         description="Prepare one turn. Prints one JSON object (contract v1: upbeat schema).",
         epilog="exit codes: 0 prepared (possibly degraded); 10 core unavailable; 20 configuration error; "

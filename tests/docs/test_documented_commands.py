@@ -95,7 +95,8 @@ def assert_target_exists(words: list[str]) -> None:
         assert re.search(rf"^{re.escape(words[1])}\b.*:", (ROOT / "justfile").read_text(encoding="utf-8"), re.MULTILINE)
         return
     module = words[words.index("-m") + 1].replace(".", "/")
-    assert (ROOT / f"{module}.py").is_file() or (ROOT / module / "__main__.py").is_file(), words
+    folders = (ROOT, ROOT / "src")
+    assert any((folder / f"{module}.py").is_file() or (folder / module / "__main__.py").is_file() for folder in folders)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

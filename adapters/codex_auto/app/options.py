@@ -6,7 +6,6 @@ Arguments after ``--`` belong to ``codex exec``.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -16,10 +15,12 @@ from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS, MAX_PRO
 from upbeat.adapters.codex_auto.sessions.session import DEFAULT_SESSION, is_session_name
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.system.environment import decode_argument
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.errors import RequestError
 
 TRANSPORTS = ("auto", "exec", "app-server")
-_EFFORT_PATTERN = re.compile("[a-z]{1,20}")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra")
+"""What Codex 0.169.0 knows; a model has some of them."""
 _MAX_PROMPT_BYTES = 4 * MAX_PROMPT_CHARS + 4
 
 
@@ -65,8 +66,6 @@ def parse_options(arguments: Sequence[str]) -> Options:
         raise RequestError("--session accepts up to 64 letters, digits, dots, hyphens or underscores")
     if given.idle_timeout < 0:
         raise RequestError("--idle-timeout accepts a number of seconds, or 0 for no limit")
-    if given.effort and not _EFFORT_PATTERN.fullmatch(given.effort):
-        raise RequestError("--effort accepts a level that the model knows, such as low, medium, high or xhigh")
     if problem := flags_problem(flags):
         raise RequestError(problem)
     return Options(
@@ -88,14 +87,13 @@ def parse_options(arguments: Sequence[str]) -> Options:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="codex-auto",
         description="Run Codex with the relevant code of your repository added to every prompt.",
         epilog="exit codes of --once: 0 done; 1 the turn failed; 2 usage error, or no app-server available; "
         "20 configuration errors; 127 codex not found; 130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP; 141 standard "
         "output was closed. --plan has the exit codes of upbeat prepare.",
         usage="codex-auto [PROMPT] [options] [-- codex exec flags]",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "prompt", nargs="?", metavar="PROMPT", help="the first prompt (default: ask, or read standard input)"
@@ -126,7 +124,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repo", metavar="DIR", help="the working directory (default: the current one)")
     parser.add_argument("--codex", metavar="PATH", default="codex", help="the Codex program (default: codex on PATH)")
     parser.add_argument(
-        "--effort", metavar="LEVEL", default="", help="reasoning effort: low, medium, high … (default: Codex's)"
+        "--effort",
+        metavar="LEVEL",
+        choices=EFFORTS,
+        default="",
+        help=f"reasoning effort, as far as the model has it: {', '.join(EFFORTS)} (default: Codex's)",
     )
     parser.add_argument(
         "--idle-timeout",

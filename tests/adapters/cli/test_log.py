@@ -63,7 +63,7 @@ def test_log_of_a_session_that_is_not_recorded(here: Here, journal: SqliteJourna
         (["--last", "0"], "argument --last: expected a whole number from 1; got '0'"),
         (["--before", "2026-01-01"], "--before requires prune"),
         (["prune", "--before", "soon"], "argument --before: expected a date such as 2026-01-31; got 'soon'"),
-        (["burn"], "invalid choice: 'burn'"),
+        (["burn"], "action takes no 'burn'"),
     ],
     ids=str,
 )

@@ -27,8 +27,9 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["--version"], 0, f"upbeat {__version__}\n", ""),
         (["-V", "x"], 0, f"upbeat {__version__}\n", ""),
+        (["version"], 0, f"upbeat {__version__}\n", ""),
         (["prepair"], 2, "", "upbeat: no command 'prepair'; did you mean 'prepare'?\n"),
-        (["xyz"], 2, "", "upbeat: no command 'xyz'; run `upbeat --help` to list the commands\n"),
+        (["xyz"], 2, "", "upbeat: no command 'xyz'; run `upbeat help` to list the commands\n"),
         (["hook"], 0, "", "usage: upbeat hook claude|codex < payload.json\n"),
         (["hook", "claude-code"], 0, "", ""),
         (["hook", "vim"], 0, "", "usage: upbeat hook claude|codex < payload.json\n"),
@@ -44,7 +45,23 @@ def test_the_command_line(
     assert (code, stdout, stderr) == (done.code, done.stdout.decode(), done.stderr)
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), ([], 2)])
+@pytest.mark.parametrize(("line", "message"), read_cases(Path(__file__).with_name("wrong_usages.tsv")))
+def test_a_wrong_usage_names_the_right_one(here: Here, tmp_path: Path, line: str, message: str) -> None:
+    """A mistake changes nothing: its first line says what is wrong and what there is, and the exit code is 2."""
+    done = here(*line.split(), cwd=tmp_path)
+
+    assert (2, b"") == (done.code, done.stdout)
+    assert message in done.stderr.split("\n")[0].partition(": ")[2]
+
+
+def test_help_of_a_command(here: Here, tmp_path: Path) -> None:
+    """``upbeat help COMMAND`` prints what ``upbeat COMMAND --help`` prints."""
+    asked, told = here("help", "rules", "add", cwd=tmp_path), here("rules", "add", "--help", cwd=tmp_path)
+
+    assert (0, asked.stdout) == (told.code, told.stdout)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), (["help"], 0), ([], 2)])
 def test_help_lists_every_command(here: Here, tmp_path: Path, arguments: list[str], code: int) -> None:
     """The help has a line for each command."""
     done = here(*arguments, cwd=tmp_path)

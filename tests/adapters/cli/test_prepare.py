@@ -123,10 +123,10 @@ def test_all_mistakes_of_a_request_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--nope"], "unrecognized arguments: --nope"),
+        (["--nope"], "no option '--nope'"),
         (["--prompt"], "argument --prompt: expected one argument"),
-        (["--client", "vim"], "argument --client: invalid choice: 'vim'"),
-        (["--pro", "x"], "unrecognized arguments: --pro x"),
+        (["--client", "vim"], "--client takes no 'vim'"),
+        (["--pro", "x"], "no option '--pro'; did you mean '--prompt'?"),
     ],
     ids=str,
 )

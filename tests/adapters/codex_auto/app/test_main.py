@@ -82,7 +82,8 @@ def test_each_ending_has_its_exit_code_and_sentence(bench: Workbench, turn: Turn
         (["--repo", "nowhere", "x"], b"", "no such folder"),
         (["x", "--", "--json"], b"", "--json is set by codex-auto"),
         (["x", "--idle-timeout", "-1"], b"", "--idle-timeout accepts"),
-        (["x", "--onc"], b"", "unrecognized arguments"),
+        (["x", "--onc"], b"", "no option '--onc'"),
+        (["x", "--effort", "hgih"], b"", "did you mean 'high'?"),
     ],
 )
 def test_usage_errors_start_nothing(bench: Workbench, arguments: list[str], stdin: bytes, message: str) -> None:
