@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,12 @@ _KIND_BY_TOOL: Mapping[str, ToolKind] = {
     "web_search": ToolKind.FETCH,
 }
 _SHELLS = ("bash", "sh", "zsh")
+_SHELL_FOLDERS = ("", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
+"""Where a program with the name of a shell is that shell; elsewhere anybody may have put it."""
+
+_WORD = r"(?:[^\s'\"\\$`|&;<>()*?\[#~!]|'[^']*'|\"(?:[^\"\\$`]|\\[\"\\$`])*\")+"
+_PART = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^'\"]+", re.DOTALL)
+_QUOTED_LINE = re.compile(f"{_WORD}(?: {_WORD})*")
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 MAX_PATCH_CHARS = 1_000_000
@@ -32,18 +38,37 @@ def shell_line(command: object) -> str:
         return command
     if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
         return ""
-    is_shell = len(command) == 3 and os.path.basename(command[0]) in _SHELLS and command[1] in ("-c", "-lc")
-    return str(command[2]) if is_shell else shlex.join(command)
+    return command[2] if starts_shell(command) else shlex.join(command)
+
+
+def starts_shell(words: Sequence[str]) -> bool:
+    """Return whether ``words`` start a shell for one script, the third word."""
+    if len(words) != 3 or words[1] not in ("-c", "-lc"):
+        return False
+    folder, name = os.path.split(words[0])
+    return name in _SHELLS and folder in _SHELL_FOLDERS
+
+
+def split_quoted_line(line: str) -> tuple[str, ...]:
+    """Return the words that Codex quoted as ``line``; empty if it is not such a line, so that nothing is guessed.
+
+    ``shlex.split`` reads ``"\\$x"`` differently from a shell.
+    """
+    if not _QUOTED_LINE.fullmatch(line):
+        return ()
+    return tuple("".join(_unquote(part) for part in _PART.findall(word)) for word in re.findall(_WORD, line))
+
+
+def _unquote(part: str) -> str:
+    if part[0] == '"':
+        return re.sub(r"\\(.)", r"\1", part[1:-1], flags=re.DOTALL)
+    return part[1:-1] if part[0] == "'" else part
 
 
 def unwrap_shell_command(line: str) -> str:
     """Return the script that a shell was started for: ``ls`` for ``/bin/bash -lc 'ls'``; other lines unchanged."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return line
-    script = shell_line(words)
-    return line if script == shlex.join(words) else script
+    words = split_quoted_line(line)
+    return words[2] if starts_shell(words) else line
 
 
 def describe_call(call: Call, cwd: str) -> Call:

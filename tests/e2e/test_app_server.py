@@ -132,7 +132,8 @@ def test_changes_are_asked_about_with_their_diff(sandbox: Sandbox) -> None:
 
     [asked] = played.of(0, "ApprovalRequest")
     path = str(sandbox.repository / "made-by-codex.txt")
-    assert ("files", [{"kind": "add", "path": path, "diff": "hello\n"}]) == (asked["kind"], asked["diffs"])
+    change = {"kind": "add", "path": path, "diff": "hello\n", "new_path": ""}
+    assert ("files", [change]) == (asked["kind"], asked["diffs"])
     assert "hello\n" == (sandbox.repository / "made-by-codex.txt").read_text()
 
 
@@ -147,7 +148,8 @@ def test_tools_of_servers_are_asked_about(sandbox: Sandbox) -> None:
     played = play(sandbox, steps, script)
 
     [asked] = played.of(0, "ApprovalRequest")
-    assert ("tool", '{"x": "1"}') == (asked["kind"], asked["reason"])
+    assert "tool" == asked["kind"]
+    assert {"serverName": '"mem"', "tool_name": '"save"', "tool_params": '{\n "x": "1"\n}'} == dict(asked["details"])
     tools = [(line["tool"], line["error"]) for step in (0, 1) for line in played.of(step, "ToolCall")]
     assert [("mem.save", "")] * 2 == tools
     assert [] == played.of(1, "ApprovalRequest")

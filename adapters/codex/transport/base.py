@@ -11,11 +11,11 @@ recordings of 0.169.0, one row for each (``tests/recorded/codex/exec_errors.json
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from upbeat.core.package_data import load_toml
 
@@ -107,6 +107,8 @@ class FileDiff:
     kind: str
     path: str
     diff: str = ""
+    new_path: str = ""
+    """Where the file is moved to, if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +197,37 @@ class ApprovalKind(StrEnum):
     """Codex, a tool or a server wants text instead of a decision; codex-auto always declines."""
 
 
+class ApprovalProblem(StrEnum):
+    """Why nobody can say yes to an ``ApprovalRequest``: what it shows would not be what runs."""
+
+    EMPTY = "empty"
+    """It does not say what would run."""
+    UNKNOWN_ITEM = "unknown_item"
+    """It is about changes that Codex did not announce."""
+    UNKNOWN_KIND = "unknown_kind"
+    """It is of a kind that this version does not know."""
+    NOT_EXACT = "not_exact"
+    """What it says does not decode to the bytes that would run."""
+    TOO_NARROW = "too_narrow"
+    """The terminal is too narrow to show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """The call that waits for an approval, as a hook would report it; ``thread_id`` may be that of a subagent."""
+
+    call_id: str
+    thread_id: str
+    tool: str
+    input: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """Codex asks for approval. ``subject`` is the command, the host, the question of the tool or the permissions.
 
-    All of it is untrusted. ``choices`` are the decisions that Codex accepts, the most careful last.
+    All of it is untrusted. ``choices`` are the decisions that Codex accepts, the most careful last. Whatever else the
+    request says is in ``details``, as JSON by name.
     """
 
     kind: ApprovalKind
@@ -210,6 +238,14 @@ class ApprovalRequest:
     choices: tuple[ApprovalDecision, ...] = (ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
     allowed_prefix: tuple[str, ...] = ()
     """The words that commands start with which ``ACCEPT_RULE`` would allow."""
+    program: str = ""
+    """The shell that would run ``subject``, with its option; empty if ``subject`` is the whole command line."""
+    details: tuple[tuple[str, str], ...] = ()
+    problem: ApprovalProblem | None = None
+    """Why no decision that means yes is among ``choices``."""
+    call: PendingCall | None = field(default=None, compare=False)
+    policy_text: str = ""
+    """What the policies in force want the user to consider."""
 
 
 @dataclass(frozen=True, slots=True)

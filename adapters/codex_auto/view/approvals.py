@@ -1,7 +1,8 @@
 """Ask the user for approvals.
 
 Invariant: no answer means no, and what was typed before the question does not count. What the question quotes comes
-from the model: control characters are stripped, and it is shown completely, because half a command is another command.
+from the model: all of it is displayed, escaped and page by page (``approval_rows``), before a yes is offered, and there
+is no yes for a request that does not say exactly what would run, or on a terminal that cannot show it.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ from __future__ import annotations
 import asyncio
 import os
 import termios
+from collections.abc import Mapping
+from dataclasses import replace
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import Output
 
-from upbeat.adapters.codex.tools import unwrap_shell_command
-from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest
+from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalProblem, ApprovalRequest
 from upbeat.adapters.codex.transport.signals import SignalHandler
+from upbeat.adapters.codex_auto.view.approval_rows import ApprovalRows
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
+from upbeat.core.sanitize.exact import MIN_COLUMNS, pages
 
-MAX_APPROVAL_DIFF_LINES = 400
-"""Lines of one diff that are shown for an approval."""
+QUESTION_ROWS = 6
+"""Rows of the terminal that a page leaves to the question below it."""
+_MIN_PAGE_ROWS = 3
 
 _DECISION_BY_LETTER = {
     "y": ApprovalDecision.ACCEPT,
@@ -60,47 +65,50 @@ class ApprovalPrompter:
         self._output = output
 
     def __call__(self, request: ApprovalRequest) -> ApprovalDecision:
-        self._print_request(request)
+        size = self._printer.size
+        if size.columns < MIN_COLUMNS:
+            choices = (ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
+            request = replace(request, problem=ApprovalProblem.TOO_NARROW, choices=choices)
+        if request.policy_text:
+            self._printer.print_line(request.policy_text, Style.RED)
+        rows = ApprovalRows(self._texts, size.columns, self._printer.encoding).of(request)
+        divided = pages(rows, max(size.lines - QUESTION_ROWS, _MIN_PAGE_ROWS))
+        for number, page in enumerate(divided[:-1], 1):
+            self._printer.print_rows(page)
+            question = self._texts["approval_page"].format(number=number, count=len(divided))
+            refusal = self._ask(question, {"": None, "n": ApprovalDecision.DECLINE, "a": ApprovalDecision.CANCEL})
+            if refusal:
+                return refusal
+        self._printer.print_rows(divided[-1])
         offered = {letter: choice for letter, choice in _DECISION_BY_LETTER.items() if choice in request.choices}
-        if ApprovalDecision.DECLINE not in offered.values():
-            offered["n"] = ApprovalDecision.DECLINE
-        question = " ".join(self._texts.group("decision_labels")[choice] for choice in offered.values())
+        offered["n"] = ApprovalDecision.DECLINE
+        labels = " ".join(self._texts.group("decision_labels")[choice] for choice in offered.values())
+        return self._ask(labels, {**offered, "": ApprovalDecision.DECLINE}) or ApprovalDecision.DECLINE
+
+    def _ask(self, question: str, offered: Mapping[str, ApprovalDecision | None]) -> ApprovalDecision | None:
+        """Ask until the answer is a word of ``offered``; return what it means."""
         session: PromptSession[str | None] = PromptSession(input=self._input, output=self._output)
         clear_typeahead(session.app.input)  # keys that were pressed before the question were not meant for it
         if os.isatty(session.app.input.fileno()):
             termios.tcflush(session.app.input.fileno(), termios.TCIFLUSH)
         while True:
-            try:
-                answer = session.prompt(f"{question} › ", pre_run=lambda: self._watch_signals(session))
-            except KeyboardInterrupt:
-                return ApprovalDecision.CANCEL
-            except EOFError:
-                return ApprovalDecision.DECLINE
-            if answer is None:  # a signal: the turn handles it
-                return ApprovalDecision.CANCEL
+            answer = self._read_answer(session, question)
+            if isinstance(answer, ApprovalDecision):
+                return answer
             word = answer.strip().lower()
-            if not word:
-                return ApprovalDecision.DECLINE
-            decision = offered.get(_LETTER_BY_WORD.get(word, word))
-            if decision:
-                return decision
+            word = _LETTER_BY_WORD.get(word, word)
+            if word in offered:
+                return offered[word]
 
-    def _print_request(self, request: ApprovalRequest) -> None:
-        texts, show = self._texts, self._printer
-        show.print_line(texts.group("approval_questions")[request.kind.value], Style.BOLD)
-        is_command = request.kind is ApprovalKind.COMMAND
-        what, mark = (unwrap_shell_command(request.subject), "$ ") if is_command else (request.subject, "")
-        if request.diffs:
-            show.show_diffs(request.diffs, MAX_APPROVAL_DIFF_LINES)
-        else:
-            for line in what.split("\n"):
-                show.print_line(f"  {mark}{line}", Style.BOLD)
-                mark = ""
-        for label, value in ((texts["approval_cwd"], request.cwd), (texts["approval_reason"], request.reason)):
-            if value:
-                show.print_line(f"  {label} {value}", Style.DIM)
-        if request.allowed_prefix:
-            show.print_line(f"  {texts['approval_rule'].format(rule=' '.join(request.allowed_prefix))}", Style.DIM)
+    def _read_answer(self, session: PromptSession[str | None], question: str) -> str | ApprovalDecision:
+        """Return the line that the user enters, or what ending the input means."""
+        try:
+            answer = session.prompt(f"{question} › ", pre_run=lambda: self._watch_signals(session))
+        except KeyboardInterrupt:
+            return ApprovalDecision.CANCEL
+        except EOFError:
+            return ApprovalDecision.DECLINE
+        return ApprovalDecision.CANCEL if answer is None else answer  # None: a signal, which the turn handles
 
     def _watch_signals(self, session: PromptSession[str | None]) -> None:
         if self._signals is None:

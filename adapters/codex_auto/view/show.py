@@ -1,7 +1,8 @@
 """Print a turn for the user: short lines, in the order of events.
 
-Invariant: nothing that Codex, a model or a tool wrote reaches the terminal without ``strip_controls``. The answer goes
-to one stream and everything else to another, so a script gets the answer alone.
+Invariant: nothing that Codex, a model or a tool wrote reaches the terminal without ``strip_controls``; commands, paths
+and changes are escaped instead, because a character that a terminal hides is an ordinary one to a shell. The answer
+goes to one stream and everything else to another, so a script gets the answer alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.core.contract.codes import QUIET_LIMITS
 from upbeat.core.contract.report import Limit, TurnReport
 from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.exact import escape_exactly
 
 MAX_DIFF_LINES = 24
 """Lines of one diff that are shown during a turn."""
@@ -26,12 +28,13 @@ REASONING_LINES = 3
 MARKDOWN_COLUMNS = 60
 """A narrower terminal shows Markdown as source text."""
 _DEFAULT_WIDTH = 80
+_DEFAULT_HEIGHT = 24
 _HUNK = re.compile(r"@@ [^@]*@@")
 _BREAK_UNIT = re.compile(
     r"[\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60] *|[^ \u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]+ *| +"
 )
 """What a line may break after: a word, or a character of a script without spaces."""
-_MARK_BY_KIND = {"add": "+", "update": "~", "delete": "-"}
+MARK_BY_KIND = {"add": "+", "update": "~", "delete": "-"}
 _MARK_BY_STATUS = {"completed": "☑", "inProgress": "▸"}
 
 
@@ -164,17 +167,36 @@ class TurnPrinter:
         for change in diffs:
             diff = render_diff(change, max_lines)
             is_inside = self.root and change.path.startswith(self.root.rstrip("/") + "/")
-            path = os.path.relpath(change.path, self.root) if is_inside else change.path
+            path = escape_exactly(os.path.relpath(change.path, self.root) if is_inside else change.path)
+            moved = f" → {escape_exactly(change.new_path)}" if change.new_path else ""
             counts = f" (+{diff.added} -{diff.removed})" if diff.lines else ""
-            self._print_clipped(
-                f"{_MARK_BY_KIND.get(change.kind, '?')} {path}{counts}{note}", Style.RED if note else Style.BOLD
-            )
+            head = f"{MARK_BY_KIND.get(change.kind, '?')} {path}{moved}{counts}{note}"
+            self._print_clipped(head, Style.RED if note else Style.BOLD)
             for style, text in diff.lines:
-                self._print_clipped(f"  {text}", style)
+                self._print_clipped(f"  {escape_exactly(text.expandtabs(4))}", style)
             if diff.omitted:
                 self.print_line("  " + self.texts["more_lines_after"].format(count=diff.omitted), Style.DIM)
 
     # --- lines ---
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the status stream."""
+        return self.status_stream.encoding or "utf-8"
+
+    @property
+    def size(self) -> os.terminal_size:
+        """The columns and rows of the terminal of the status stream; where it is none, there is always room."""
+        try:
+            size = os.get_terminal_size(self.status_stream.fileno())
+        except (OSError, ValueError):
+            return os.terminal_size((_DEFAULT_WIDTH, 10**9))
+        return os.terminal_size((size.columns or _DEFAULT_WIDTH, size.lines or _DEFAULT_HEIGHT))
+
+    def print_rows(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Print rows of (style, text) as they are: they are escaped, and fit the terminal."""
+        for style, text in rows:
+            self._write(self.status_stream, text, style)
 
     def print_lines(self, lines: Iterable[str]) -> None:
         """Print each of ``lines``, clipped to the width of the terminal."""
@@ -256,7 +278,8 @@ class TurnPrinter:
                 return
 
     def _print_command(self, line: str) -> None:
-        self._print_clipped(f"$ {unwrap_shell_command(line)}", Style.BOLD)
+        script = " ⏎ ".join(map(escape_exactly, unwrap_shell_command(line).expandtabs(4).split("\n")))
+        self._print_clipped(f"$ {script}", Style.BOLD)
 
     def _print_command_result(self, run: base.CommandFinished) -> None:
         if run.item_id not in self._shown_commands:
@@ -350,7 +373,7 @@ class RenderedDiff:
 
 def render_diff(file_diff: base.FileDiff, max_lines: int = MAX_DIFF_LINES) -> RenderedDiff:
     """Render ``file_diff``; the diff of a new or deleted file is its content."""
-    text = strip_controls(file_diff.diff).removesuffix("\n")
+    text = file_diff.diff.removesuffix("\n")
     if not text:
         return RenderedDiff((), 0, 0, 0)
     whole_style = {"add": Style.GREEN, "delete": Style.RED}.get(file_diff.kind)
@@ -359,7 +382,7 @@ def render_diff(file_diff: base.FileDiff, max_lines: int = MAX_DIFF_LINES) -> Re
         styled = [(whole_style, f"{'+' if whole_style is Style.GREEN else '-'}{line}") for line in lines]
     else:
         first = next((number for number, line in enumerate(lines) if _HUNK.match(line)), 0)
-        styled = [(_line_style(line), line) for line in lines[first:]]  # what precedes repeats the file name
+        styled = [(line_style(line), line) for line in lines[first:]]  # what precedes repeats the file name
     styles = [style for style, _ in styled]
     return RenderedDiff(
         tuple(styled[:max_lines]),
@@ -369,7 +392,8 @@ def render_diff(file_diff: base.FileDiff, max_lines: int = MAX_DIFF_LINES) -> Re
     )
 
 
-def _line_style(line: str) -> str:
+def line_style(line: str) -> str:
+    """Return the style of one line of a unified diff."""
     if _HUNK.match(line):
         return Style.CYAN
     return {"+": Style.GREEN, "-": Style.RED}.get(line[:1], Style.DIM)

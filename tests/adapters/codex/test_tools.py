@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from upbeat.adapters.codex.tools import describe_call
+from upbeat.adapters.codex.tools import describe_call, split_quoted_line, unwrap_shell_command
 from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n-old\n+new\n*** Move to: b.py\n*** End Patch"
@@ -43,3 +46,29 @@ def test_a_plan_is_the_whole_task_list() -> None:
     described = describe_call(call("update_plan", plan=plan), "/r")
 
     assert ((Task("a", True), Task("b", False)), True) == (described.tasks, described.is_full_task_list)
+
+
+@pytest.mark.parametrize(
+    ("line", "script"),
+    [
+        ("/bin/bash -lc ls", "ls"),
+        ("bash -c 'a b'", "a b"),
+        ('/bin/bash -lc "it\'s "\'$x `y` \'"\\\\"', "it's $x `y` \\"),
+        ("/bin/bash -lc 'one\ntwo'", "one\ntwo"),
+        ("/tmp/evil/bash -lc ls", "/tmp/evil/bash -lc ls"),
+        ("bash -lc ls extra", "bash -lc ls extra"),
+        ('/bin/bash -lc "$x"', '/bin/bash -lc "$x"'),
+        ("/bin/bash -lc ls; id", "/bin/bash -lc ls; id"),
+        ("<command included NUL byte>", "<command included NUL byte>"),
+        ("", ""),
+    ],
+)
+def test_the_script_of_a_shell(line: str, script: str) -> None:
+    """Only a shell in a folder of the system is left out, and only if the line is quoted in Codex's way."""
+    assert script == unwrap_shell_command(line)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0")), min_size=1))
+def test_a_quoted_line_has_its_words(words: list[str]) -> None:
+    """Quoted words are the same words again, whatever they contain."""
+    assert tuple(words) == split_quoted_line(shlex.join(words))

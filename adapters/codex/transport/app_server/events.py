@@ -83,6 +83,7 @@ def file_diffs_from_item(item: JsonObject) -> tuple[base.FileDiff, ...]:
             text_of(mapping_of(change, "kind"), "type"),
             text_of(change, "path"),
             text_of(change, "diff"),
+            text_of(mapping_of(change, "kind"), "move_path"),
         )
         for change in mappings_of(item, "changes")
     )

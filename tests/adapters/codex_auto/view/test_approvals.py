@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import termios
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -16,7 +17,7 @@ from prompt_toolkit.output import DummyOutput
 
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.approvals import MAX_APPROVAL_DIFF_LINES, ApprovalPrompter
+from upbeat.adapters.codex_auto.view.approvals import ApprovalPrompter
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 
 ALL = tuple(ApprovalDecision)
@@ -88,48 +89,95 @@ def test_a_signal_ends_the_question(keys: PipeInput) -> None:
 
 
 def test_a_command_is_shown_with_folder_and_reason(keys: PipeInput) -> None:
-    """The whole command is shown, and the rule that would be stored."""
+    """The whole command is shown, and the rule that would be stored, as Codex stores it."""
     expected = (
         "Codex wants to run:\n  $ rm -r build\n  in /repo\n  reason: clean up\n"
-        "  [r] always allows commands that start with: rm -r\n"
+        "[s] also allows this same command in this folder until the session ends\n"
+        "[r] also stores this rule in Codex, for good; it allows every command that\nbegins with these words:\n"
+        '  > prefix_rule(pattern=["rm", "-r"], decision="allow")\n'
     )
 
     assert expected == asked(keys, "n\r")[1]
 
 
 def test_a_change_is_shown_as_a_diff(keys: PipeInput) -> None:
-    """Each file is shown with its counts and lines."""
+    """Each file is shown with all of its lines."""
     change = FileDiff("update", "/repo/a.py", "@@ -1 +1 @@\n-1\n+2\n")
-    shown = asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,), choices=ALL))[1]
+    shown = asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,)))[1]
 
-    assert "Codex wants to change:\n~ a.py (+1 -1)\n  @@ -1 +1 @@\n  -1\n  +2\n" == shown
+    assert "Codex wants to change:\n  ~ /repo/a.py\n  | @@ -1 +1 @@\n  | -1\n  | +2\n" == shown
+
+
+class Terminal(StringIO):
+    """A terminal of so many columns and rows."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        super().__init__()
+        self.master, self.slave = os.openpty()
+        termios.tcsetwinsize(self.slave, (rows, columns))
+
+    def fileno(self) -> int:
+        return self.slave
+
+    def isatty(self) -> bool:
+        return True
+
+
+LONG = ApprovalRequest(ApprovalKind.FILES, "a", diffs=(FileDiff("add", "/a", "".join(f"{n}\n" for n in range(451))),))
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "approval", "typed", "decision", "last"),
+    [
+        (80, 457 + 6, LONG, ["y"], ApprovalDecision.ACCEPT, "450"),
+        (80, 200, LONG, ["y", "", "s", "", "y"], ApprovalDecision.ACCEPT, "450"),
+        (80, 200, LONG, ["", "n"], ApprovalDecision.DECLINE, "385"),
+        (80, 200, LONG, ["a"], ApprovalDecision.CANCEL, "191"),
+        (80, 200, LONG, ["", "", ""], ApprovalDecision.DECLINE, "450"),
+        (29, 50, COMMAND, ["y", "s", "r", ""], ApprovalDecision.DECLINE, "ask again."),
+        (30, 50, COMMAND, ["y"], ApprovalDecision.ACCEPT, "visible)"),
+    ],
+)
+def test_yes_follows_the_last_page(
+    keys: PipeInput,
+    columns: int,
+    rows: int,
+    approval: ApprovalRequest,
+    typed: list[str],
+    decision: ApprovalDecision,
+    last: str,
+) -> None:
+    """All lines are shown, page by page, before a yes counts; where a row does not fit there is none."""
+    out = Terminal(columns, rows)
+    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), input_source=keys, output=DummyOutput())
+    answers = iter(typed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(approvals, "_read_answer", lambda _session, _question: next(answers))
+        assert decision is approvals(approval)
+    assert out.getvalue().endswith(f"{last}\n")
 
 
 def test_a_long_command_is_shown_whole(keys: PipeInput) -> None:
-    """A clipped command could be another command."""
+    """A clipped command could be another command; each row says whether it continues the one above."""
     command = "echo " + "x" * 500 + "\nrm -r /"
+    rows = asked(keys, "n\r", ApprovalRequest(ApprovalKind.COMMAND, command))[1].split("\n")
 
-    assert "x" * 500 + "\n  rm -r /\n" in asked(keys, "n\r", ApprovalRequest(ApprovalKind.COMMAND, command))[1]
-
-
-def test_a_long_diff_counts_the_omitted_lines(keys: PipeInput) -> None:
-    """Lines that are not shown are counted."""
-    change = FileDiff("add", "/repo/a.py", "x\n" * (MAX_APPROVAL_DIFF_LINES + 5))
-
-    assert "… 5 more lines" in asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,)))[1]
+    assert 500 == sum(row.count("x") for row in rows if row.startswith(("  $ ", "  \\ ")))
+    assert "  > rm -r /" in rows
 
 
-@pytest.mark.parametrize("matter", list(ApprovalKind))
+@pytest.mark.parametrize("matter", [kind for kind in ApprovalKind if kind is not ApprovalKind.INPUT])
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_nothing_untrusted_reaches_the_terminal_raw(keys: PipeInput, matter: ApprovalKind, texts: Texts) -> None:
-    """A command that hides itself with controls is shown without them."""
-    hidden = "ls \x1b[8mrm -r /\x1b[0m\r\u202e"
+    """A command that hides itself with controls is shown with them, escaped."""
+    hidden = "ls \x1b[8mrm -r /\x1b[0m\x1b]0;x\x07\r\u202e"
     change = FileDiff("add", hidden, hidden)
     approval = ApprovalRequest(
         matter, hidden, hidden, hidden, (change,) if matter is ApprovalKind.FILES else (), ALL, (hidden,)
     )
     shown = asked(keys, "n\r", approval, texts)[1]
 
-    assert "rm -r /" in shown
+    assert "ls \\u{1b}[8mrm -r /\\u{1b}[0m\\u{1b}]0;x\\u{7}\\u{d}\\u{202e}\n" in shown
     assert [] == [char for char in shown if char in "\x1b\r\u202e"]
     assert shown.startswith(texts.group("approval_questions")[matter.value])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -41,12 +42,12 @@ def ask(method: str, fields: dict[str, Any], changes: tuple[FileDiff, ...] = ())
 
 
 def test_command() -> None:
-    """The user sees the command, its folder and its reason, and can allow a rule that Codex proposes."""
+    """The user sees the command, its shell, folder and reason, and can allow a rule that Codex proposes."""
     question = ask("item/commandExecution/requestApproval", COMMAND)
     choices = (ApprovalDecision.ACCEPT, ApprovalDecision.ACCEPT_RULE, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
-    command = "/bin/bash -lc 'touch yes.txt'"
-    rule = ("touch", "yes.txt")
-    assert ApprovalRequest(ApprovalKind.COMMAND, command, "/p", "may I?", (), choices, rule) == question.request
+    rule, shell = ("touch", "yes.txt"), "/bin/bash -lc"
+    expected = ApprovalRequest(ApprovalKind.COMMAND, "touch yes.txt", "/p", "may I?", (), choices, rule, shell)
+    assert expected == question.request
     amended = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["touch", "yes.txt"]}}
     assert ["accept", amended, "decline", "cancel"] == [
         question.response_for(decision)["decision"] for decision in choices
@@ -80,7 +81,7 @@ def test_permissions() -> None:
     """The requested permissions are granted for the turn or the session, or not at all."""
     question = ask("item/permissions/requestApproval", {"permissions": WANTED, "cwd": "/p"})
     granted = {"network": {"enabled": True}}
-    assert ('{"network": {"enabled": true}}', ALL) == (question.request.subject, question.request.choices)
+    assert (granted, ALL) == (json.loads(question.request.subject), question.request.choices)
     assert {"permissions": granted, "scope": "turn"} == question.response_for(ApprovalDecision.ACCEPT)
     assert {"permissions": granted, "scope": "session"} == question.response_for(ApprovalDecision.ACCEPT_SESSION)
     assert {"permissions": {}} == question.response_for(ApprovalDecision.DECLINE)
@@ -89,7 +90,8 @@ def test_permissions() -> None:
 def test_tool_of_a_server() -> None:
     """Codex's own question before a tool call is an empty form; the parameters are shown."""
     question = ask("mcpServer/elicitation/request", TOOL)
-    assert ApprovalRequest(ApprovalKind.TOOL, "Allow?", "", '{"x": "店"}', (), ALL) == question.request
+    details = (("serverName", '"mem"'), ("tool_params", '{\n "x": "店"\n}'))
+    assert ApprovalRequest(ApprovalKind.TOOL, "Allow?", choices=ALL, details=details) == question.request
     assert {"action": "accept", "content": {}} == question.response_for(ApprovalDecision.ACCEPT)
     assert {"action": "decline"} == question.response_for(ApprovalDecision.DECLINE)
 

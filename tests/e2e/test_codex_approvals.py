@@ -1,0 +1,89 @@
+"""What codex-auto asks about on the real Codex is what runs: exact, complete, and judged by the policies."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from .sandbox import Sandbox
+from .terminal import ENTER, Terminal
+
+Script = list[dict[str, Any]]
+
+ASKING = {"sandbox_permissions": "require_escalated", "justification": "may I?"}
+ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
+
+
+def command(cmd: str, **fields: Any) -> dict[str, Any]:
+    """A call that Codex asks the user about."""
+    return {"tool": "exec_command", "input": {"cmd": cmd, **ASKING, **fields}}
+
+
+def talk(sandbox: Sandbox, *calls: dict[str, Any], flags: tuple[str, ...] = (), **options: Any) -> Terminal:
+    """codex-auto at a terminal; the model makes ``calls`` when it is told to go."""
+    script: Script = [{"reply": [call]} for call in calls] + [{"reply": [{"text": "It is over."}]}]
+    argv = ["codex-auto", "--transport", "app-server", *flags]
+    return Terminal(sandbox, argv, script, answers=True, **options)
+
+
+def decode(text: str) -> str:
+    """The text that ``text`` on the screen stands for."""
+    return ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+
+
+@pytest.mark.parametrize(("columns", "key"), [(100, "n"), (40, "y")])
+def test_a_hidden_command_is_displayed(sandbox: Sandbox, columns: int, key: str) -> None:
+    """What an OSC string hides from a terminal runs in a shell, and stands in the question."""
+    script = "echo tidy \x1b]0; touch marked; #\x07 up"
+    with talk(sandbox, command(script), columns=columns, CI_AUTO_TOOLS="off") as terminal:
+        terminal.wait_for("店 · ")
+        terminal.submit("go")
+        terminal.wait_for("[y]es")
+        rows = terminal.shown.split("\n")
+        terminal.send(key)
+        terminal.send(ENTER)
+        terminal.wait_for("It is over.")
+    first = next(number for number, row in enumerate(rows) if row.startswith("  $ "))
+    folded = [row[4:] for row in rows[first + 1 :] if row.startswith("  \\ ")]
+    shown = rows[first][4:] + "".join(folded if columns == 40 else [])
+
+    assert decode(shown).startswith(script)
+    assert [row for row in rows if row.rstrip() == "  with /bin/bash -lc"]
+    assert (key == "y") == (sandbox.repository / "marked").exists()
+
+
+def test_permissions_are_displayed(sandbox: Sandbox) -> None:
+    """What a command gets beside its sandbox, and what a request for permissions would grant, is shown whole."""
+    wanted = {"file_system": {"write": ["/"], "read": [f"/{'x' * 300}"]}}
+    extra = command("ls", sandbox_permissions="with_additional_permissions", additional_permissions=wanted)
+    asked = {"tool": "request_permissions", "input": {"reason": "why", "permissions": wanted}}
+    flags = ("--", "--enable", "exec_permission_approvals", "--enable", "request_permissions_tool")
+    with talk(sandbox, extra, asked, flags=flags, columns=160, lines=90, CI_AUTO_TOOLS="off") as terminal:
+        terminal.wait_for("店 · ")
+        terminal.submit("go")
+        for number, question in enumerate(("  # additionalPermissions", "Codex wants these permissions:"), 1):
+            terminal.wait_until(lambda count=number: terminal.shown.count("[y]es") == count, f"question {number}")
+            shown = terminal.shown.partition(question)[2]
+            rows = [row[4:] for row in shown.split("\n") if row.startswith(("  > ", "  \\ "))]
+            assert '"write": ["/"],' in re.sub(r"\s+", " ", " ".join(rows)).replace("[ ", "[").replace(" ]", "]")
+            assert "".join(rows).count("x") >= 300
+            terminal.send(ENTER)
+        terminal.wait_for("It is over.")
+
+
+def test_the_rule_is_the_one_that_is_stored(sandbox: Sandbox) -> None:
+    """An answer for good displays the line that Codex then has in its rules."""
+    call = command("touch 'a \u202e b' yes.txt", prefix_rule=["touch", "a \u202e b"])
+    with talk(sandbox, call, columns=160, CI_AUTO_TOOLS="off") as terminal:
+        terminal.wait_for("店 · ")
+        terminal.submit("go")
+        terminal.wait_for("[r] yes")
+        shown = next(row for row in terminal.shown.split("\n") if row.startswith("  > prefix_rule("))
+        terminal.send("r")
+        terminal.send(ENTER)
+        terminal.wait_for("It is over.")
+    [rules] = sandbox.codex_home.rglob("*.rules")
+
+    assert [decode(shown[4:].rstrip())] == rules.read_text(encoding="utf-8").splitlines()
