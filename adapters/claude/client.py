@@ -29,6 +29,7 @@ class ClaudeCode(Client):
     home_folder = ".claude"
     session_variable = "CLAUDE_CODE_SESSION_ID"
     shell_variable = "CLAUDE_CODE_SESSION_ID"
+    marks_hooks = True
     control_names = ("settings.json", "settings.local.json", "plugins")
     prompts_folder = "commands"
     guidance_folders = {"claude": "rules"}  # noqa: RUF012 - constant

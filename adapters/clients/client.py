@@ -52,6 +52,8 @@ class Client(ABC):
     """The environment variable in which it passes its session to the programs that it starts; empty for none."""
     shell_variable: str
     """The environment variable that it sets for the programs that its agents start."""
+    marks_hooks: bool = False
+    """Whether it sets that variable for hooks and servers, too."""
     control_names: tuple[str, ...] = ()
     """Its settings, hooks and plugins below ``home``, which a model may not change by itself."""
     prompts_folder: str

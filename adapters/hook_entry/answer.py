@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.clients.registry import find_client
+from upbeat.core.contract.arrival import Arrival, Route
 from upbeat.core.contract.event import AnswerLost, PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.handle import handle_event
@@ -20,6 +21,8 @@ from upbeat.core.errors import ClientError
 from upbeat.core.journal.record import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from upbeat.adapters.wiring import Application
 
 MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
@@ -27,8 +30,8 @@ MAX_NESTING = 100
 """Codex's parser gives up at 128 levels and drops an output that it cannot parse."""
 
 
-def answer_payload(client: str, payload: bytes, application: Application) -> bytes:
-    """Return the output for a payload from stdin; empty if there is nothing to output."""
+def answer_payload(client: str, payload: bytes, application: Application, arrival: Arrival | None = None) -> bytes:
+    """Return the output for a payload; empty if there is nothing to output."""
     if len(payload) > MAX_PAYLOAD_BYTES:
         _record_unreadable(
             application, client, f"payload of {len(payload)} bytes; at most {MAX_PAYLOAD_BYTES} are read"
@@ -42,11 +45,13 @@ def answer_payload(client: str, payload: bytes, application: Application) -> byt
     if not isinstance(fields, Mapping):
         _record_unreadable(application, client, f"payload is a {type(fields).__name__}, not an object")
         return b""
-    output = answer_event(client, fields, application)
+    output = answer_event(client, fields, application, arrival)
     return json.dumps(output).encode() if output else b""
 
 
-def answer_event(client: str, fields: Mapping[str, Any], application: Application) -> dict[str, Any]:
+def answer_event(
+    client: str, fields: Mapping[str, Any], application: Application, arrival: Arrival | None = None
+) -> dict[str, Any]:
     """Return the output for an event with the fields ``fields``; empty if there is nothing to output."""
     try:
         codec = find_client(client).codec()
@@ -55,9 +60,8 @@ def answer_event(client: str, fields: Mapping[str, Any], application: Applicatio
             event = replace(event, origin=PromptOrigin.WRAPPED)
         if application.environment.is_wrapped and isinstance(event, TurnEnding):
             return {}  # codex-auto decides itself whether its turn is the last one
-        output: dict[str, Any] = codec.encode(
-            event, handle_event(event, application.runtime, codec.cap, codec.degradations)
-        )
+        decision = handle_event(event, application.runtime, codec.cap, codec.degradations, arrival=arrival)
+        output: dict[str, Any] = codec.encode(event, decision)
         _check_serializable(output)
     except ClientError as error:
         _record_unreadable(application, client, str(error))
@@ -66,6 +70,18 @@ def answer_event(client: str, fields: Mapping[str, Any], application: Applicatio
         _record_failure(application, client, "internal_error", traceback=traceback.format_exc())
         return {}
     return output
+
+
+def arrival_of_hook(client: str, route: Route, descriptors: Sequence[int] = (0, 1), pid: int | None = None) -> Arrival:
+    """Return how the input of a hook or a server arrived: of this process, or of ``pid`` with its ``descriptors``."""
+    from upbeat.adapters.system.process.arrival import arrival_of
+
+    try:
+        shown = find_client(client)
+    except ClientError:
+        return Arrival(route)
+    mark = "" if shown.marks_hooks else shown.shell_variable
+    return arrival_of(route, (shown.cli_name,), pid=pid, descriptors=descriptors, mark=mark)
 
 
 def record_lost_answer(client: str, fields: Mapping[str, Any], application: Application) -> None:

@@ -82,7 +82,10 @@ def request_from_server(client: str, payload: bytes) -> "bytes | None":
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.settimeout(SERVER_TIMEOUT_SECONDS)
         connection.connect(path)
-        connection.sendall(len(payload).to_bytes(8, "big") + payload)
+        streams = b"".join(stream.to_bytes(4, sys.byteorder) for stream in open_streams())
+        proof = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)] if streams else []
+        connection.sendmsg([len(payload).to_bytes(8, "big")], proof)
+        connection.sendall(payload)
         return receive_frame(connection)
     except (OSError, ValueError):
         return None
@@ -91,9 +94,26 @@ def request_from_server(client: str, payload: bytes) -> "bytes | None":
             connection.close()
 
 
+def open_streams() -> list[int]:
+    """Return the descriptors that show the server who started this hook: its input and output, if both are open."""
+    import posix
+
+    try:
+        for stream in (0, 1):
+            posix.fstat(stream)
+    except OSError:
+        return []
+    return [0, 1]
+
+
 def receive_frame(connection: "socket") -> "bytes | None":
     """Receive one frame: eight bytes of length, then that many bytes; None if it is too long."""
-    size = int.from_bytes(read_exactly(connection, 8), "big")
+    return receive_rest(connection, read_exactly(connection, 8))
+
+
+def receive_rest(connection: "socket", header: bytes) -> "bytes | None":
+    """Receive what follows the eight bytes of length."""
+    size = int.from_bytes(header, "big") if len(header) == 8 else MAX_FRAME_BYTES + 1
     return read_exactly(connection, size) if size <= MAX_FRAME_BYTES else None
 
 
@@ -119,10 +139,11 @@ def answer_in_process(client: str, payload: bytes) -> bytes:
         import site
 
         site.main()
-        from upbeat.adapters.hook_entry.answer import answer_payload
+        from upbeat.adapters.hook_entry.answer import answer_payload, arrival_of_hook
         from upbeat.adapters.wiring import build_application
+        from upbeat.core.contract.arrival import Route
 
-        return answer_payload(client, payload, build_application())
+        return answer_payload(client, payload, build_application(), arrival_of_hook(client, Route.COMMAND))
     except Exception as error:
         sys.stderr.write("upbeat: hook not answered: %s: %s\n" % (type(error).__name__, ascii(str(error))))  # noqa: UP031
         return b""

@@ -13,23 +13,28 @@ import socket
 import stat
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from upbeat.adapters.hook_entry.shim import receive_frame, socket_path
+from upbeat.adapters.hook_entry.shim import receive_rest, socket_path
+from upbeat.adapters.system.process.arrival import peer_pid
 
 TIMEOUT_SECONDS = 10.0
 BACKLOG = 512
 """Pending connections; a hook that cannot connect runs the core itself."""
+MAX_DESCRIPTORS = 2
 ACCEPT_RETRY_SECONDS = 0.05
 """Delay before the next attempt if the system cannot accept a connection."""
 _SOCKET_NAME = re.compile(r"[a-z-]+-(\d+)\.sock(?:\.\d+)?")
 
 
 class HookListener:
-    """Answers each connection with ``handler(payload)`` until ``close``."""
+    """Answers each connection with ``handler(payload, pid, descriptors)`` until ``close``.
 
-    def __init__(self, client: str, client_pid: int, handler: Callable[[bytes], bytes]) -> None:
+    ``pid`` is the process that asks, ``descriptors`` its input and output, if it has sent them.
+    """
+
+    def __init__(self, client: str, client_pid: int, handler: Callable[[bytes, int, Sequence[int]], bytes]) -> None:
         self._handler = handler
         self.path = Path(socket_path(os.getuid(), client, client_pid))
         self._socket: socket.socket | None = None
@@ -78,10 +83,15 @@ class HookListener:
             connection.settimeout(TIMEOUT_SECONDS)
             if _peer_uid(connection) != os.getuid():
                 return
-            payload = receive_frame(connection)
-            if payload is not None:
-                answer = self._handler(payload)
-                connection.sendall(len(answer).to_bytes(8, "big") + answer)
+            size, descriptors, _flags, _address = socket.recv_fds(connection, 8, MAX_DESCRIPTORS, socket.MSG_WAITALL)
+            try:
+                payload = receive_rest(connection, size)
+                if payload is not None:
+                    answer = self._handler(payload, peer_pid(connection.fileno()), descriptors)
+                    connection.sendall(len(answer).to_bytes(8, "big") + answer)
+            finally:
+                for descriptor in descriptors:
+                    os.close(descriptor)
 
 
 def _ensure_private_folder(folder: Path) -> bool:

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from upbeat import __version__
@@ -27,6 +27,7 @@ from upbeat.adapters.system.environment import Environment, read_environment
 
 if TYPE_CHECKING:
     from upbeat.adapters.wiring import Application
+    from upbeat.core.contract.arrival import Arrival
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 GRACE_SECONDS = 0.03
@@ -46,6 +47,7 @@ class McpServer:
         self._write_lock = threading.Lock()
         self._build_lock = threading.Lock()
         self._application: Application | None = None
+        self._arrival: Arrival | None = None
         self._manifest = _manifest_for(environment)
         self._cwd = os.getcwd()
         self._session_id = ""
@@ -164,7 +166,19 @@ class McpServer:
         if isinstance(cwd, str) and os.path.isdir(cwd):
             self._cwd = cwd
         self._session_id = str(fields.get("session_id") or self._session_id)
-        return json.dumps(answer_event(self._client, fields, self._get_application()))
+        return json.dumps(answer_event(self._client, fields, self._get_application(), self._get_arrival()))
+
+    def _get_arrival(self) -> Arrival:
+        """Return who holds the other end of stdin, found out once."""
+        if self._arrival is None:
+            from upbeat.adapters.hook_entry.answer import arrival_of_hook
+            from upbeat.core.contract.arrival import Route
+
+            descriptors: tuple[int, ...] = ()
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # not a file
+                descriptors = (self._stdin.fileno(),)
+            self._arrival = arrival_of_hook(self._client, Route.SERVER, descriptors)
+        return self._arrival
 
     def _report_lost_answer(self, params: Mapping[str, Any]) -> None:
         """Record that the client did not wait for the answer to a hook."""
@@ -174,10 +188,12 @@ class McpServer:
             fields = {**params.get("arguments", {}), "_meta": params.get("_meta")}
             record_lost_answer(self._client, fields, self._get_application())
 
-    def _answer_socket_hook(self, payload: bytes) -> bytes:
-        from upbeat.adapters.hook_entry.answer import answer_payload
+    def _answer_socket_hook(self, payload: bytes, pid: int, descriptors: Sequence[int]) -> bytes:
+        from upbeat.adapters.hook_entry.answer import answer_payload, arrival_of_hook
+        from upbeat.core.contract.arrival import Route
 
-        return answer_payload(self._client, payload, self._get_application())
+        arrival = arrival_of_hook(self._client, Route.SOCKET, descriptors, pid or None)
+        return answer_payload(self._client, payload, self._get_application(), arrival)
 
     def _call_tool(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         from upbeat.core.contract.event import ClientName, EventSource

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from upbeat.core.contract import event as events
+from upbeat.core.contract.arrival import Arrival
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
@@ -47,6 +48,8 @@ class EventContext:
     request: TurnRequest | None = None
     is_enabled: bool = True
     """Whether anything is evaluated: the session has a name, and ``enabled`` is not ``off``."""
+    arrival: Arrival | None = None
+    """How the event of a hook came; None for an event of upbeat's own programs."""
 
 
 def rule_warnings(context: EventContext) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, get_args
 
+from upbeat.core.contract.arrival import Arrival
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.effect import (
     EMPTY_DECISION,
     Decision,
     Effect,
     EndTurn,
+    Explanation,
     InjectContext,
     NotifyUser,
     Proposal,
@@ -48,6 +50,7 @@ from upbeat.core.engine.evaluate import (
 from upbeat.core.engine.merge import MergeResult, merge_proposals
 from upbeat.core.engine.ports import Transaction
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
+from upbeat.core.engine.senders import declare_sender, refusal_of
 from upbeat.core.engine.unstored import without_storage
 from upbeat.core.journal.record import SESSION_RENAMED, Record
 from upbeat.core.messages.catalogue import load_messages
@@ -111,23 +114,21 @@ def handle_event(
     cap: TextLimit = NO_CAP,
     degradations: DegradationCheck | None = None,
     request: TurnRequest | None = None,
+    arrival: Arrival | None = None,
 ) -> Decision:
     """Decide on one event of a client, and record the decision in the journal.
 
-    ``cap`` is the client's limit; ``degradations`` are recorded. A program that drives the client passes ``request``,
-    and shows the limits of its turns; its ``repo_root`` applies to every event, its cap to none.
+    ``cap`` is the client's limit. A program that drives the client passes ``request``, and shows the limits of its
+    turns; its ``repo_root`` applies to every event, its cap to none. A forged event (``arrival``) changes no state.
     """
     if isinstance(event, UnknownEvent) and event.is_noise:
         return EMPTY_DECISION
     started = runtime.clock.monotonic()
     repo_context = runtime.context_resolver.resolve(event.source, request.repo_root if request else None, is_plan=False)
     is_enabled = repo_context.settings.enabled is not Activation.OFF and bool(event.source.session_id)
-    context = EventContext(event, runtime, repo_context, started, request, is_enabled)
+    context = EventContext(event, runtime, repo_context, started, request, is_enabled, arrival)
     evaluators = Evaluators.for_event(context) if is_enabled else NO_EVALUATORS
-    before = SessionState()
-    if is_enabled and (evaluators.has_queries or not isinstance(event, EVENTS_WITHOUT_INPUTS)):
-        with runtime.journal.transaction() as transaction:
-            before = transaction.state(event.source.session_id)
+    before = _read_state(context, evaluators)
     if evaluators.has_queries:
         evaluators = evaluators.with_query_results(context, before)
     evaluation = evaluators.evaluate(context, before) if isinstance(event, PromptSubmitted) else None
@@ -140,24 +141,26 @@ def handle_event(
             return EMPTY_DECISION
         if is_enabled and inputs is None and state.has_workflow:  # it started in the meantime
             inputs = _gather_inputs(context, state)
-        outcome = _decide_workflow(event, state, inputs, transaction) if inputs else NO_DECISION
+        refusal = refusal_of(context, state)
+        outcome = _decide_workflow(context, inputs, transaction, state, refusal)
         if evaluation is None or state != before:
             evaluation = evaluators.evaluate(context, state)
         workflow = Proposal("workflow", outcome.effects, WORKFLOW_RANK, outcome.explanations, is_budgeted=False)
         prepared = Proposal("turn", turn.effects, TURN_RANK, turn.explanations, False, evaluators.is_held_out)
         budget = evaluators.remaining_budget(context, state, cap)
         merged = merge_proposals((workflow, prepared, *evaluation.proposals), budget)
-        facts = _stop_facts(outcome.facts, merged)
-        if is_enabled and not evaluators.is_held_out and (turn.report or state.unread_excerpts):
-            facts += _excerpt_facts(event, state, turn)
-        facts += evaluators.facts(evaluation, merged, state)
+        facts: tuple[Fact, ...] = ()
+        if not refusal:
+            shown = () if evaluators.is_held_out else _excerpt_facts(context, state, turn)
+            facts = (*_stop_facts(outcome.facts, merged), *shown, *evaluators.facts(evaluation, merged, state))
+            facts += declare_sender(context, state)
         decision = replace(turn, effects=merged.effects, explanations=merged.explanations)
         degraded = degradations(event, decision) if degradations else ("",) * len(decision.effects)
         record = _build_record(context, decision, merged, facts, degraded)
         transaction.append(record, apply_facts(facts, state) if facts else None)
         for adopted in (fact for fact in facts if isinstance(fact, WorkflowAdopted)):
             _release_workflow(adopted.from_session, event.source.session_id, runtime, transaction)
-    _perform_actions(context, replace(outcome, facts=facts), evaluation.side_effects, state)
+    _perform_actions(context, replace(outcome, facts=facts), () if refusal else evaluation.side_effects, state)
     if transaction.problem and is_enabled:
         return without_storage(event, decision, state, facts, transaction.problem, runtime.language)
     return decision
@@ -169,12 +172,27 @@ def _gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs
     return gather_inputs(context, state)
 
 
+def _read_state(context: EventContext, evaluators: Evaluators) -> SessionState:
+    """Return the state of the session before the transaction if anything is looked up for it."""
+    needs_state = evaluators.has_queries or not isinstance(context.event, EVENTS_WITHOUT_INPUTS)
+    if not context.is_enabled or not needs_state:
+        return NEW_SESSION
+    with context.runtime.journal.transaction() as transaction:
+        return transaction.state(context.event.source.session_id)
+
+
 def _decide_workflow(
-    event: Event, state: SessionState, inputs: WorkflowInputs, transaction: Transaction
+    context: EventContext, inputs: WorkflowInputs | None, transaction: Transaction, state: SessionState, refusal: str
 ) -> WorkflowDecision:
+    """Return what the workflow decides; nothing but the reason for an event that does not count."""
+    if refusal:
+        return WorkflowDecision(explanations=(Explanation("route", "does not count", refusal),))
+    if inputs is None:
+        return NO_DECISION
     from upbeat.core.engine.inputs import with_peer_sessions
     from upbeat.core.workflow.decide.table import decide
 
+    event = context.event
     return decide(event, state, with_peer_sessions(inputs, event, transaction, state))
 
 
@@ -229,13 +247,17 @@ def _stop_facts(facts: tuple[Fact, ...], merged: MergeResult) -> tuple[Fact, ...
     return tuple(_STOPPED if is_ended and isinstance(fact, TurnContinued) else fact for fact in facts)
 
 
-def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[Fact, ...]:
+def _excerpt_facts(context: EventContext, state: SessionState, turn: Decision) -> tuple[Fact, ...]:
     """Return what the model is shown with a prompt, or that it has read it, which its next action proves."""
-    if state.unread_excerpts and isinstance(event, _MODEL_ACTIONS):
+    if not context.is_enabled:
+        return ()
+    if state.unread_excerpts and isinstance(context.event, _MODEL_ACTIONS):
         return (ModelResponded(),)
+    if turn.report is None:
+        return ()
     from upbeat.core.turn.fuse import collect_excerpt_ids, collect_subject
 
-    items = turn.report.fused_context.for_model.structured.items if turn.report else []
+    items = turn.report.fused_context.for_model.structured.items
     excerpts, subject = collect_excerpt_ids(items), collect_subject(items)
     return (ExcerptsShown(excerpts, subject),) if excerpts or (subject and subject != state.subject) else ()
 
@@ -357,6 +379,7 @@ def _build_record(
         effects=effects,
         turn=turn,
         injected_chars=sum(len(effect.text) for effect in decision.effects if isinstance(effect, InjectContext)),
+        route=context.arrival.route.value if context.arrival else "",
         duration_ms=round((clock.monotonic() - context.started_at) * 1000, 1),
     )
 

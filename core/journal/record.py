@@ -44,6 +44,8 @@ class Record:
     turn: Mapping[str, Any] = field(default_factory=dict)
     injected_chars: int = 0
     duration_ms: float = 0.0
+    route: str = ""
+    """How a client's event arrived: ``server``, ``socket`` or ``command``; empty for what did not come as a hook."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,13 @@ class SessionBegan(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class SenderDeclared(Fact):
+    """Events of the session count as its client's if they come from this process."""
+
+    sender: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionClosed(Fact):
     """The client closed the session. Calls that were still running are lost."""
 
@@ -314,6 +321,8 @@ def apply_fact(state: SessionState, fact: Fact) -> SessionState:
     match fact:
         case SessionBegan():
             return replace(state, client=fact.client, root=fact.root, has_ended=False)
+        case SenderDeclared():
+            return replace(state, sender=fact.sender)
         case SessionClosed():
             return replace(state, has_ended=True)
         case ConversationCompacted():

@@ -266,6 +266,10 @@ class PolicyNotes:
 _NEW_LOOP = LoopState()
 
 
+DRIVER = "driver"
+"""The sender of a session that a program of upbeat drives."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """Everything known about one session."""
@@ -285,6 +289,8 @@ class SessionState:
     subject: tuple[str, ...] = ()
     """The names that the last block led with: what a follow-up is about."""
     has_ended: bool = False
+    sender: str = ""
+    """The process whose events count as the client's, or ``DRIVER``; empty if none has shown itself."""
     policy_notes: tuple[PolicyNotes, ...] = ()
     injected_chars_this_turn: int = 0
     """Characters that policies and rules injected since the last prompt."""

@@ -113,7 +113,7 @@ def test_a_failure_of_upbeat_is_recorded(
 ) -> None:
     """If the core fails, the client gets no output, and the journal the traceback."""
 
-    def fail(*_args: object) -> None:
+    def fail(*_args: object, **_named: object) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr(answer, "handle_event", fail)

@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def listener(folder: Path) -> Iterator[HookListener]:
-    started = HookListener("claude-code", PID, lambda payload: b"to " + payload)
+    started = HookListener("claude-code", PID, lambda payload, *_: b"to " + payload)
     assert started.start()
     yield started
     started.close()
@@ -93,7 +93,7 @@ def test_closing_takes_it_away(listener: HookListener) -> None:
 
 def test_a_second_server_leaves_the_first_alone(listener: HookListener) -> None:
     """The first server of a client answers for all; the second one's end does not take the socket away."""
-    second = HookListener("claude-code", PID, lambda _payload: b"second")
+    second = HookListener("claude-code", PID, lambda *_: b"second")
 
     assert not second.start()
 
@@ -107,7 +107,7 @@ def test_a_dead_servers_socket_is_taken_over(folder: Path) -> None:
     folder.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(str(folder / f"claude-code-{PID}.sock"))
-    started = HookListener("claude-code", PID, lambda _payload: b"new")
+    started = HookListener("claude-code", PID, lambda *_: b"new")
 
     assert started.start()
     assert b"new" == ask(started.path, b"x")
@@ -118,7 +118,7 @@ def test_a_dead_servers_socket_is_taken_over(folder: Path) -> None:
 def test_of_servers_that_start_together_one_listens(folder: Path) -> None:
     """However they race, one of them has the socket and it answers."""
     ready = threading.Barrier(6)
-    listeners = [HookListener("claude-code", PID, lambda payload: payload) for _ in range(6)]
+    listeners = [HookListener("claude-code", PID, lambda payload, *_: payload) for _ in range(6)]
 
     def start(listener: HookListener) -> bool:
         ready.wait()
@@ -146,7 +146,7 @@ def test_it_sweeps_after_the_dead(folder: Path) -> None:
         "note.txt",
     ):
         (folder / name).touch()
-    started = HookListener("claude-code", PID, lambda payload: payload)
+    started = HookListener("claude-code", PID, lambda payload, *_: payload)
     started.start()
     left = sorted(path.name for path in folder.iterdir())
     started.close()
@@ -179,7 +179,7 @@ def somebody_elses(folder: Path) -> None:
 def test_a_hostile_folder_is_refused(folder: Path, make: object) -> None:
     """In a folder that is foreign, a link, a file or open to others the server does not listen, and changes nothing."""
     make(folder)  # type: ignore[operator]
-    started = HookListener("claude-code", PID, lambda payload: payload)
+    started = HookListener("claude-code", PID, lambda payload, *_: payload)
 
     assert not started.start()
     assert not started.path.exists()
