@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from upbeat.adapters.clients.registry import CLIENTS, TranscriptsByClient
 from upbeat.adapters.mcp_client import ServerLifetime as ServerLifetime
 from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from upbeat.core import tool_servers as servers
 from upbeat.core.contract.codes import LimitCode
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.package_data import load_toml
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, format_value
 from upbeat.core.tool_servers import ServerConfig

@@ -6,9 +6,10 @@ Invariant: a message names the file, the line and the key, and fits on one line 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
+
+from upbeat.core.lazy_dataclass import dataclass, field
 
 MAX_PROBLEMS = 50
 """Problems reported for one layer."""

@@ -10,10 +10,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, format_value
 
 SETTINGS_TABLE = "mcp"

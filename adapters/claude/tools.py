@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from upbeat.adapters.hooks.codec import SHELL_TOOL, optional_text, parse_embedded_json
 from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
+from upbeat.core.lazy_dataclass import replace
 
 ToolReader = Callable[[Call, str], Call]
 

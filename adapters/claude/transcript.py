@@ -17,12 +17,12 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 from upbeat.adapters.system.files import tail
 from upbeat.core.contract.event import EventSource
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.policy.queries import ContextUsage
 
 MAX_BYTES = 256 * 1024 * 1024

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.clients.registry import find_client
@@ -19,6 +18,7 @@ from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import ClientError
 from upbeat.core.journal.record import Record
+from upbeat.core.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

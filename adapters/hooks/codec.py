@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from upbeat.core.contract import effect as effects
 from upbeat.core.contract import event as events
 from upbeat.core.errors import ClientError
+from upbeat.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from upbeat.core.sanitize.truncate import TextLimit

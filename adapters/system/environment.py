@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from upbeat.core.lazy_dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from upbeat.core.lazy_dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from upbeat.core.contract.codes import LimitCode

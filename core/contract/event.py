@@ -6,9 +6,10 @@ A client's field names stay in its ``codec.py``; the core sees these frozen valu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from upbeat.core.lazy_dataclass import dataclass, field
 
 
 class ClientName(StrEnum):

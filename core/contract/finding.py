@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from upbeat.core.lazy_dataclass import dataclass, field, replace
 
 ANSWER_KIND = "answer"
 """The kind of a finding that holds a user tool's text; its path names the tool, not a file."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from upbeat.core.destructive import files, git, services
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, ShellLocation
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand, parse_commands
 from upbeat.core.shell.commands import SIZE_GAP, SYNTAX_GAP

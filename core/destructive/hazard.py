@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.shell import SimpleCommand
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from upbeat.core.destructive.hazard import ShellLocation, word_set
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 
 

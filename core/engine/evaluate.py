@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
 from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
 from upbeat.core.engine.ports import RepoContext
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
+from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.policies import policies_handling
 from upbeat.core.policy.definition import Policy, PolicyContext, SideEffect
 from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, enabled_policies, evaluate_policies

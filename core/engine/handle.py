@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any, get_args
 
 from upbeat.core.contract.arrival import Arrival
@@ -53,6 +52,7 @@ from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.senders import declare_sender, refusal_of
 from upbeat.core.engine.unstored import without_storage
 from upbeat.core.journal.record import SESSION_RENAMED, Record
+from upbeat.core.lazy_dataclass import fields, replace
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.definition import SideEffect
 from upbeat.core.sanitize.text import sanitize_inline

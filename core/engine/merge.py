@@ -16,10 +16,10 @@ before it reaches a model, the user or the journal.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 from upbeat.core.contract import effect as effect_types
 from upbeat.core.journal.record import DROPPED, DUPLICATE, HELD_OUT, OVER_BUDGET, OVER_CAP
+from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import neutralize_frames
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from upbeat.core.contract.event import EventSource
 from upbeat.core.contract.finding import ToolOutput
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.settings import Settings
 
 if TYPE_CHECKING:

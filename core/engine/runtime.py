@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from upbeat.core.contract.client import ClientTraits
 from upbeat.core.contract.event import EventSource
 from upbeat.core.engine import ports
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
 
 if TYPE_CHECKING:

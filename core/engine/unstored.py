@@ -7,10 +7,10 @@ turn was continued even where upbeat cannot remember it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from upbeat.core.contract.effect import ContinueTurn, Decision, Effect, EndTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SessionStarted, SubagentEnding, TurnEnding
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.sanitize.text import sanitize_inline
 from upbeat.core.workflow.facts import Fact, WorkflowAdopted, WorkflowReopened, WorkflowStarted

@@ -16,7 +16,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import islice
@@ -26,6 +25,7 @@ from upbeat.core.journal.decode import decode_as
 from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrade_state
 from upbeat.core.journal.record import ChainBreak, Record
 from upbeat.core.json_fields import mappings_of
+from upbeat.core.lazy_dataclass import dataclass, fields, is_dataclass
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.workflow import facts as fact_types

@@ -7,10 +7,11 @@ Invariant: what a newer version has added is left out; everything else has its d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from upbeat.core.lazy_dataclass import MISSING, fields, is_dataclass
 
 T = TypeVar("T")
 _Union = type(int | None)

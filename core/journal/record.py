@@ -6,10 +6,10 @@ Invariant: a record is written once and never changed; a field is only ever adde
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from upbeat.core.contract.effect import Explanation
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.workflow.facts import Fact
 from upbeat.core.workflow.state import SessionState
 

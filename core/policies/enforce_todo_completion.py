@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import Event, SessionStarted, ToolFinished, TurnEnding
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.policies import pursue_goal
 from upbeat.core.policy.continuation import (
     TRACKED_EVENTS,

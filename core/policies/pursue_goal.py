@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SessionStarted, TurnEnding, TurnInterrupted
+from upbeat.core.lazy_dataclass import dataclass, replace
 from upbeat.core.policy.continuation import (
     NO_TOOL_CALL,
     TRACKED_EVENTS,

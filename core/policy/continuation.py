@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from upbeat.core.contract.event import (
@@ -24,6 +23,7 @@ from upbeat.core.contract.event import (
     TurnInterrupted,
     UserQuestionRequested,
 )
+from upbeat.core.lazy_dataclass import dataclass, fields, replace
 from upbeat.core.policy.definition import PolicyContext
 from upbeat.core.workflow.state import SessionState
 
@@ -99,7 +99,7 @@ def load_continuation(notes: Iterable[str]) -> ContinuationState:
 def store_continuation(notes: Iterable[str], continuation: ContinuationState) -> tuple[str, ...]:
     """Return ``notes`` with ``continuation``."""
     others = tuple(note for note in notes if not note.startswith(_NOTE))
-    changed = {name: value for name, value in asdict(continuation).items() if value != _DEFAULTS[name]}
+    changed = {name: value for name, value in _values(continuation).items() if value != _DEFAULTS[name]}
     return (_NOTE + json.dumps(changed, separators=(",", ":")), *others) if changed else others
 
 
@@ -203,5 +203,9 @@ def _is_question(event: PromptSubmitted) -> bool:
     )
 
 
-_DEFAULTS = asdict(ContinuationState())
+def _values(continuation: ContinuationState) -> dict[str, Any]:
+    return {part.name: getattr(continuation, part.name) for part in fields(continuation)}
+
+
+_DEFAULTS = _values(ContinuationState())
 _FIELD_TYPES = {name: (float, int) if isinstance(value, float) else (type(value),) for name, value in _DEFAULTS.items()}

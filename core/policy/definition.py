@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event, PromptOrigin, ToolKind
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.queries import Query
 from upbeat.core.sanitize.frame import SafeText

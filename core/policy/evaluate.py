@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from upbeat.core.contract.client import ClientTraits
 from upbeat.core.contract.event import Event
+from upbeat.core.lazy_dataclass import dataclass, replace
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import Query
 from upbeat.core.workflow.state import SessionState

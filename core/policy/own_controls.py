@@ -10,11 +10,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand, parse_commands
 

@@ -7,9 +7,9 @@ that is written incrementally is dropped, because nothing could mark it as done.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from upbeat.core.contract.event import Event, Task, ToolFinished, ToolKind
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.sanitize.text import sanitize_inline
 
 MAX_TASKS = 60

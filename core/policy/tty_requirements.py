@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from upbeat.core.destructive.hazard import arguments_of, options_of, word_set
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand
 

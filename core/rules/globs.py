@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.rules.pattern import compile_bytes
 
 MAX_GLOBS = 100

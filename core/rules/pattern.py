@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from upbeat.core.lazy_dataclass import dataclass
 
 MAX_PATTERN_CHARS = 2000
 """Maximum characters of an expression."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from upbeat.core.contract.effect import Effect
@@ -24,6 +23,7 @@ from upbeat.core.contract.event import (
     TurnEnding,
     UserQuestionRequested,
 )
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.rules.globs import Globs
 from upbeat.core.rules.pattern import Pattern
 

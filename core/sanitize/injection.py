@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, zip_longest
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.normalize import normalize
 

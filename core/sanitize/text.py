@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import SafeText, neutralize_frames
 from upbeat.core.sanitize.injection import filter_injection, may_contain_injection

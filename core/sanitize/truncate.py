@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
 from enum import StrEnum
+
+from upbeat.core.lazy_dataclass import dataclass
 
 _LAST_WORD = re.compile(r"(?<!\S)\S+\Z")
 _JOINER = "\u200d"

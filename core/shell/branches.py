@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.shell.expand import FAILED, UNKNOWN, Values, expand_text, expand_words
 from upbeat.core.shell.paths import Frame, Paths, State, Trace, add_all_paths, add_path, with_variable
 from upbeat.core.shell.syntax import node_text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Protocol
 
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.shell.expand import FAILED, JOB, UNKNOWN, join_path
 from upbeat.core.shell.paths import (
     Frame,

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.shell.syntax import Words, node_text, parse_syntax_tree, unescape_quoted, unquoted_text
 from upbeat.core.shell.wrappers import SHELLS, NestedCommands, find_nested_commands, script_of, split_wrappers
 

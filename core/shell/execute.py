@@ -12,10 +12,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.shell.branches import run_case, run_for, run_if, run_while
 from upbeat.core.shell.builtins import BUILTINS, apply_set
 from upbeat.core.shell.expand import FAILED, UNKNOWN, Values, expand_text, expand_word, join_path
@@ -88,7 +88,7 @@ def execute(line: str, cwd: str = "/repo", root: str = "/repo", resolve: Resolve
     return Execution(tuple(shell.invocations), proven, masked, is_followed)
 
 
-@dataclass
+@dataclass()
 class Shell:
     """Executes nodes. Each method takes a state and its trace, and returns the ways that lead on."""
 

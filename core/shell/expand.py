@@ -9,9 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.shell.syntax import Words, node_text, unescape_bare, unescape_quoted
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from upbeat.core.lazy_dataclass import dataclass, replace
 from upbeat.core.shell.expand import FAILED, UNKNOWN
 from upbeat.core.shell.syntax import Words
 

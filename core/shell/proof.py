@@ -7,8 +7,7 @@ that cannot be parsed or that redefines commands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.shell.execute import execute
 from upbeat.core.shell.syntax import Words
 from upbeat.core.shell.wrappers import script_of

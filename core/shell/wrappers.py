@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell.expand import UNKNOWN
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect, Explanation
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.workflow.evidence.judgement import NO_RUN, ObservedRun
 from upbeat.core.workflow.facts import Fact

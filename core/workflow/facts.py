@@ -7,9 +7,9 @@ does not fit the state leaves it unchanged.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import reduce
 
+from upbeat.core.lazy_dataclass import dataclass, replace
 from upbeat.core.workflow.run_changes import (
     finish_subtask,
     insert_repair_steps,

@@ -7,8 +7,8 @@ its second occurrence has the key ``TEST:2``. Invariant: no workflow, stage or a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.workflow.state import StepVerdict
 
 StageGroups = tuple[tuple[str, ...], ...]

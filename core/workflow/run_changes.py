@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.workflow.state import (
     RunStatus,
     StepStatus,

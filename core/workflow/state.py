@@ -6,8 +6,9 @@ so a new field needs a default.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from upbeat.core.lazy_dataclass import dataclass, field
 
 PAUSED = "paused"
 """Why a loop ended that the user paused: it goes on when they say so."""

@@ -102,10 +102,8 @@ def test_nothing_by_the_kernels_account(repo: Path, tmp_path: Path) -> None:
     """Under strace, after its own start the process writes no file, starts no process, opens no socket."""
     trace = tmp_path / "trace"
     strace = ["strace", "-f", "-qq", "-e", f"trace={CALLS}", "-o", str(trace)]
-    command = [*strace, UPBEAT, "prepare", "--plan", "--prompt", PROMPT]
-    done = subprocess.run(
-        command, cwd=repo, env=environment(tmp_path, {"PYTHONDONTWRITEBYTECODE": "1"}), capture_output=True, check=False
-    )
+    command = [*strace, sys.executable, "-I", "-B", "-m", "upbeat", "prepare", "--plan", "--prompt", PROMPT]
+    done = subprocess.run(command, cwd=repo, env=environment(tmp_path), capture_output=True, check=False)
     if done.returncode and not trace.exists():
         pytest.skip(f"strace may not trace here: {done.stderr.decode()[:80]}")
     calls = [line.split(None, 1)[1] for line in trace.read_text(errors="replace").splitlines()]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,7 @@ from upbeat.adapters.system.files.bounded_read import (
     scan_entries,
 )
 from upbeat.adapters.system.files.safe_open import is_below, real_path
+from upbeat.core.lazy_dataclass import dataclass, replace
 from upbeat.core.rules.formats.guidance import (
     ALL_FILES,
     COPILOT_FILE,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from upbeat.adapters.system.config.trust import TRUST_FILE, trusted_digests
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import FileText, file_stamp, find_stable, list_folder, read_text
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.rules.rule import Owner, Rule, RuleSet
 
 PROJECT_FOLDER = ".upbeat/rules"

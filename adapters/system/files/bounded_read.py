@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +26,7 @@ from upbeat.adapters.system.files.safe_open import (
     scan_folder,
 )
 from upbeat.adapters.system.files.tail import parse_json_object
+from upbeat.core.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 OUTSIDE_PROBLEM = "leads out of the repository; not read"

@@ -10,10 +10,10 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from upbeat.adapters.system.files.safe_open import open_file
+from upbeat.core.lazy_dataclass import dataclass
 
 CHUNK_BYTES = 256 * 1024
 MAX_LINE_BYTES = 8 * 1024 * 1024

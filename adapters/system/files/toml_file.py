@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import tomli
 from upbeat.adapters.system.config.trust import digest_of
 from upbeat.adapters.system.files.bounded_read import read_content
 from upbeat.adapters.system.files.safe_open import real_path
+from upbeat.core.lazy_dataclass import dataclass, field
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16

@@ -10,10 +10,10 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from upbeat.adapters.system.files.safe_open import is_below, open_folder, read_file, real_path
+from upbeat.core.lazy_dataclass import dataclass
 
 MAX_SMALL_BYTES = 65536
 MAX_CONFIG_BYTES = 1_000_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from upbeat.core.journal.codec import GENESIS, Link, decode_facts, decode_state, find_first_break
 from upbeat.core.journal.legacy import upgrade_record
 from upbeat.core.journal.record import ChainBreak, JournalEntry, JournalHealth, StoredSession, VerificationResult
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 

@@ -12,7 +12,6 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +34,7 @@ from upbeat.core.journal.record import (
     StoredSession,
     VerificationResult,
 )
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, PeerSession, SessionState
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from upbeat.core.lazy_dataclass import dataclass, field
 
 MAX_FRONT_MATTER_CHARS = 16_384
 """Maximum characters of front matter."""

@@ -7,8 +7,8 @@ Invariant: they match as in their own program: ``paths`` (Claude Code), ``globs`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.rules import globs
 from upbeat.core.rules.formats.front_matter import FrontMatter, parse_front_matter
 from upbeat.core.rules.globs import Globs

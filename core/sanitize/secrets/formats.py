@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_rows
 
 _CLASSES = {

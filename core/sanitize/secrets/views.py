@@ -10,9 +10,9 @@ from binascii import Error as Base64Error
 from binascii import a2b_base64
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
+from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.sanitize.secrets.context import is_made_of_words
 from upbeat.core.sanitize.secrets.formats import SecretFormat, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 import pytest
 
 from upbeat.core.journal.decode import decode_as
+from upbeat.core.lazy_dataclass import dataclass, field
 
 
 class Size(StrEnum):
     SMALL = "small"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     name: str
     weight: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Whole:
     count: int
     size: Size = Size.SMALL
