@@ -14,7 +14,7 @@ from upbeat.core.contract import event as events
 from upbeat.core.contract.arrival import Arrival
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
+from upbeat.core.contract.effect import Deny, Explanation, InjectContext, Proposal, RequestApproval
 from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
 from upbeat.core.engine.ports import RepoContext
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
@@ -78,7 +78,7 @@ def loop_limits(settings: Settings) -> LoopLimits:
 
 _CALL_EVENTS = (events.ToolStarting, events.UserQuestionRequested, events.SubagentRequested)
 """A program that drives a client without hooks reports calls after they have run, when policies can no longer stop or
-change them. There, policies only save notes."""
+change them. There, policies only save notes, unless it holds the call; then they may deny it or ask about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,8 @@ class Evaluators:
         )
         outcomes = evaluate_policies(event, policy_context, self.policies)
         if context.request is not None and isinstance(event, _CALL_EVENTS):
-            outcomes = tuple(replace(o, result=replace(o.result, effects=(), reason="")) for o in outcomes)
+            held = (Deny, RequestApproval) if context.request.holds_call else ()
+            outcomes = tuple(_with_effects_of(outcome, held) for outcome in outcomes)
         notes = tuple(
             PolicyNotesSaved(outcome.policy.name, outcome.result.notes, outcome.policy.survives_compaction)
             for outcome in outcomes
@@ -213,6 +214,14 @@ class Evaluators:
         is_explained = result.effects or outcome.failure or result.reason
         explanations = (explanation,) if is_explained else ()
         return Proposal(part, result.effects, policy.rank, explanations, is_held_out=self.is_held_out)
+
+
+def _with_effects_of(outcome: PolicyOutcome, kinds: tuple[type, ...]) -> PolicyOutcome:
+    """Return ``outcome`` with its effects of these ``kinds`` only, and with no reason if none is left."""
+    effects = tuple(effect for effect in outcome.result.effects if isinstance(effect, kinds))
+    return replace(
+        outcome, result=replace(outcome.result, effects=effects, reason=outcome.result.reason * bool(effects))
+    )
 
 
 @lru_cache(maxsize=64)

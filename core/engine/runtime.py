@@ -36,6 +36,8 @@ class TurnRequest:
     """The excerpts that the session has been shown (``Item.excerpt``)."""
     subject: tuple[str, ...] = ()
     """The names that the session's last block led with."""
+    holds_call: bool = False
+    """Whether the call of the event waits for the decision, as it does for a hook."""
 
 
 @dataclass(frozen=True, slots=True)

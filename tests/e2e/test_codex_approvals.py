@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from .runs import run
 from .sandbox import Sandbox
 from .terminal import ENTER, Terminal
 
@@ -87,3 +88,22 @@ def test_the_rule_is_the_one_that_is_stored(sandbox: Sandbox) -> None:
     [rules] = sandbox.codex_home.rglob("*.rules")
 
     assert [decode(shown[4:].rstrip())] == rules.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(("cmd", "text"), [("rm -rf ~", "denies"), ("git branch -D main", "[y]es")])
+def test_policies_judge_what_codex_asks_about(sandbox: Sandbox, cmd: str, text: str) -> None:
+    """Without hooks, the same policies decide: a denial is no question, and a question offers nothing for good."""
+    with talk(sandbox, command(cmd), columns=160) as terminal:
+        terminal.wait_for("店 · ")
+        terminal.submit("go")
+        terminal.wait_for(text)
+        shown = terminal.shown
+        if text == "[y]es":
+            terminal.send("n" + ENTER)
+        terminal.wait_for("It is over.")
+    records = run(sandbox, ["upbeat", "log", "--json"]).stdout
+
+    assert "[r]" not in shown
+    assert ("[y]es" in terminal.shown) == (text == "[y]es")
+    assert ('"deny"' if text == "denies" else '"request_approval"') in records
+    assert '"ApprovalDecided"' in records

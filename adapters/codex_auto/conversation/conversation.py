@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from upbeat.adapters.codex.transport.base import CodexRequestError, Ending, Failed, FailureReason, Interrupted
+from upbeat.adapters.codex_auto.conversation.approval_policy import ApprovalJudge
 from upbeat.adapters.codex_auto.conversation.rollouts import RolloutReader
 from upbeat.adapters.codex_auto.conversation.turns import (
     DEFAULT_EFFORT,
@@ -55,6 +56,10 @@ class Conversation:
             runtime, transport, location, sessions, self.workflow, opened.limits, effort.requested
         )
         self.turns = TurnRunner(opened, printer, self.preparer, sessions, self.workflow, effort)
+        if self.app_server and self.app_server.ask_person:
+            self.app_server.ask_person = ApprovalJudge(
+                self.workflow, self.app_server.ask_person, printer, location.root or location.cwd
+            )
         self.on_close: Callable[[], None] | None = None
         """Ends what was started for the conversation, such as the user's MCP servers."""
         self._runtime = runtime

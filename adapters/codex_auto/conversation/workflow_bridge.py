@@ -23,7 +23,16 @@ from upbeat.adapters.codex_auto.conversation.rollouts import (
 )
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.adapters.hooks.codec import UNSUPPORTED
-from upbeat.core.contract.effect import ContinueTurn, Decision, Deny, Effect, EndTurn, InjectContext, NotifyUser
+from upbeat.core.contract.effect import (
+    ContinueTurn,
+    Decision,
+    Deny,
+    Effect,
+    EndTurn,
+    InjectContext,
+    NotifyUser,
+    RequestApproval,
+)
 from upbeat.core.contract.event import (
     Call,
     ClientName,
@@ -49,6 +58,7 @@ from upbeat.core.engine.handle import adopt_session, handle_event
 from upbeat.core.engine.ports import ContextResolver, RepoContext
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.journal.record import Record
+from upbeat.core.json_fields import text_of
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Toggle
 from upbeat.core.workflow.registry import Registry
@@ -76,10 +86,18 @@ _SPAWN_TOOLS = ("spawn_agent", "spawnAgent")
 """Calls that start subagents, as the two transports name them; the rollout has the details."""
 
 
+_HELD_EFFECTS = (Deny, RequestApproval, NotifyUser)
+"""The effects that codex-auto supports at a call that Codex asks about."""
+
+
 def degradations(event: Event, decision: Decision) -> tuple[str, ...]:
     """Return for each effect of ``decision`` whether it is unsupported without hooks."""
     carried = _SUPPORTED_EFFECTS.get(type(event), (NotifyUser,))
     return tuple("" if isinstance(effect, carried) else UNSUPPORTED for effect in decision.effects)
+
+
+def _degradations_of_held_call(_event: Event, decision: Decision) -> tuple[str, ...]:
+    return tuple("" if isinstance(effect, _HELD_EFFECTS) else UNSUPPORTED for effect in decision.effects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +138,8 @@ class WorkflowBridge:
         """The id of the session in the journal; empty before the first turn."""
         self._thread_id = ""
         self._turn_id = self._last_message = ""
+        self._judged_calls: set[str] = set()
+        """Calls that were judged while they waited for an approval; they are not reported as starting again."""
         self._is_continuation = False
         self._session_context: tuple[str, ...] = ()
         """Context of the session start, which is sent with the first prompt."""
@@ -208,7 +228,9 @@ class WorkflowBridge:
                 self._report_command(self._unique_call_id(event.item_id), command, event.output, event.exit_code)
             case base.PlanUpdated():
                 self._report_plan(event)
-            case base.ToolCall() if event.tool not in _SPAWN_TOOLS:
+            case base.ApprovalDecided():
+                self._record_approval(event)
+            case base.ToolCall() if event.tool not in _SPAWN_TOOLS and event.item_id not in self._judged_calls:
                 self._decide(ToolStarting(self._source(), Call(self._unique_call_id(event.item_id), event.tool, {})))
             case _:
                 pass
@@ -251,6 +273,44 @@ class WorkflowBridge:
     def _begin_turn(self) -> None:
         self._turn_id = self._runtime.clock.nonce()[:6]
         self._last_message = ""
+
+    # --- approvals ---
+
+    def judge_call(self, call: Call, request: base.ApprovalRequest) -> Decision | None:
+        """Return the decision on a call that waits for an approval, made and recorded as for a hook."""
+        thread_id = request.call.thread_id if request.call else ""
+        agent_id = thread_id if thread_id.lower() != self._thread_id.lower() else ""
+        source = self._source(agent_id=agent_id)
+        source = replace(source, cwd=request.cwd or source.cwd)
+        root = self._location.repo or self._location.root or self._location.cwd
+        turn = TurnRequest(source, "", TRIGGER_NAME, root, holds_call=True)
+        starting = ToolStarting(source, call, text_of(call.input, "command"))
+        self._judged_calls.add(call.id)
+        decision = self.call_safely(
+            lambda: handle_event(starting, self._runtime, NO_CAP, _degradations_of_held_call, turn)
+        )
+        for effect in decision.effects if decision else ():
+            if isinstance(effect, NotifyUser):
+                self._printer.print_line(effect.text)
+        return decision
+
+    def _record_approval(self, decided: base.ApprovalDecided) -> None:
+        """Record the answer to a request."""
+        request = decided.request
+        about = {
+            "call_id": request.call.call_id if request.call else "",
+            "kind": request.kind.value,
+            "decision": decided.decision.value,
+        }
+        record = Record(
+            format_timestamp(self._runtime.clock.now()),
+            "ApprovalDecided",
+            ClientName.CODEX_CLI.value,
+            self.session_id,
+            event_fields=about,
+        )
+        with self._runtime.journal.transaction() as transaction:
+            transaction.append(record)
 
     # --- commands of the user ---
 
@@ -300,12 +360,14 @@ class WorkflowBridge:
 
     def _report_command(self, call_id: str, command: str, output: str, exit_code: int, agent_id: str = "") -> None:
         source, call = self._source(agent_id=agent_id), Call(call_id, "Bash", {"command": command})
-        self._decide(ToolStarting(source, call, command))
+        if call_id not in self._judged_calls:
+            self._decide(ToolStarting(source, call, command))
         self._decide(ToolFinished(source, call, output, command, exit_code, has_failed=exit_code != 0))
 
     def _report_file_change(self, call_id: str, agent_id: str = "") -> None:
         source, call = self._source(agent_id=agent_id), Call(call_id, "apply_patch", {})
-        self._decide(ToolStarting(source, call))
+        if call_id not in self._judged_calls:
+            self._decide(ToolStarting(source, call))
         self._decide(ToolFinished(source, call))
 
     def _report_plan(self, plan: base.PlanUpdated) -> None:

@@ -269,7 +269,9 @@ class TurnPrinter:
                     self._print_clipped(f"{_MARK_BY_STATUS.get(step.status, '☐')} {step.text}", Style.DIM)
             case base.ApprovalDecided() if not event.is_by_person:
                 what = self.texts.group("approval_questions")[event.request.kind.value]
-                self.print_line(f"! {self.texts['declined_unasked']} {what} {event.request.subject}", Style.DIM)
+                self.print_line(
+                    f"! {self.texts['declined_unasked']} {what} {escape_exactly(event.request.subject)}", Style.DIM
+                )
             case base.ApprovalDecided() if event.decision is base.ApprovalDecision.DECLINE:
                 self.print_line(f"  {self.texts['declined']}", Style.DIM)
             case base.TransportNotice():
