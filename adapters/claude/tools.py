@@ -104,12 +104,15 @@ _READER_BY_TOOL: Mapping[str, ToolReader] = {
 
 
 def with_response(call: Call, response: Any) -> Call:
-    """Return ``call`` with what only its response has: a new task's number, or that nothing was changed."""
+    """Return ``call`` with what only its response has: a new task's number, or that nothing was changed or read."""
     match call.tool, response:
         case ("TaskCreate", {"task": {"id": str(number)}}):
             return replace(call, tasks=tuple(replace(task, id=number) for task in call.tasks))
         case ("TaskUpdate", {"success": False}):
             return replace(call, tasks=())
+        case "Read", {"file": {"content": str(text), "startLine": int(start), "totalLines": int(total)} as file}:
+            is_part = start > total or file.get("numLines", total) < total
+            return replace(call, paths=()) if total and is_part and not text.strip() else call
     return call
 
 

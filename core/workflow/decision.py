@@ -70,6 +70,8 @@ class WorkflowInputs:
     """What the command that just ran is worth as evidence."""
     can_inject: bool = True
     """Context reaches the model at this event; not so for a program that reports events after they happened."""
+    plans: dict[str, tuple[object, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """The latest plan of sub-tasks of each step, with what it was made from: written by ``subtasks.plan_of_step``."""
 
     def needs_agent(self, step: WorkflowStep) -> bool:
         """Return whether only a subagent can end ``step``."""

@@ -27,7 +27,7 @@ from upbeat.core.workflow.state import (
     current_steps,
     pending_steps,
 )
-from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_of_step, subtasks_with
+from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, has_lost_plan, plan_of_step, subtasks_with
 
 if TYPE_CHECKING:
     from upbeat.core.workflow.tasks import TasksFile
@@ -112,8 +112,10 @@ def format_subtask_marker(step: WorkflowStep, subtask: Subtask) -> str:
 
 
 def _subtask_lines(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> list[str]:
-    """Return the sub-tasks to delegate now, and what the others wait for; none if the step is not split."""
+    """Return the sub-tasks to delegate now, and what the others wait for; or that they are lost."""
     plan, messages = plan_of_step(run, step, inputs), inputs.messages
+    if not plan:
+        return [messages["subtasks_lost"].format(steps=step.key)]
     ready = subtasks_with(plan, SubtaskStatus.READY)[:MAX_SUBTASKS]
     lines: list[str] = []
     if ready:
@@ -284,9 +286,10 @@ def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:
 def _next_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
     """Return the steps to delegate now and the steps that are running."""
     messages, stages = inputs.messages, inputs.registry.stages
-    split = {
-        step.key: _subtask_lines(run, step, inputs) for step in current_steps(run) if plan_of_step(run, step, inputs)
-    }
+    planned = [
+        step for step in current_steps(run) if plan_of_step(run, step, inputs) or has_lost_plan(run, step, inputs)
+    ]
+    split = {step.key: _subtask_lines(run, step, inputs) for step in planned}
     active = [step for step in current_steps(run) if step.status is StepStatus.ACTIVE and step.key not in split]
     lines: list[str] = [messages["steps_running"].format(steps=format_step_keys(active))] if active else []
     agents = {

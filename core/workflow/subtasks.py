@@ -53,7 +53,22 @@ class Subtask:
 def plan_of_step(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> tuple[Subtask, ...]:
     """Return the sub-tasks of ``step``; none if its stage is not split."""
     stage = inputs.registry.find_stage(step.stage)
-    return plan_subtasks(inputs.tasks, run, step, stage.max_attempts) if stage.splits_into_subtasks else ()
+    if not stage.splits_into_subtasks:
+        return ()
+    match inputs.plans.get(step.key):
+        case (known_run, known_step, tasks, tuple(plan)) if (
+            known_run is run and known_step is step and tasks is inputs.tasks
+        ):
+            return plan
+    plan = plan_subtasks(inputs.tasks, run, step, stage.max_attempts)
+    inputs.plans[step.key] = (run, step, inputs.tasks, plan)
+    return plan
+
+
+def has_lost_plan(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> bool:
+    """Return whether ``step`` was worked on by sub-tasks that ``tasks.md`` does not list any more."""
+    keys = [call.step_key for call in run.calls if call.subtask] + [result.step_key for result in run.subtasks]
+    return step.key in keys and not step.repair_of and not plan_of_step(run, step, inputs)
 
 
 def plan_subtasks(

@@ -24,6 +24,7 @@ from upbeat.core.workflow.state import (
     WorkflowStep,
     current_steps,
 )
+from upbeat.core.workflow.subtasks import has_lost_plan
 from upbeat.core.workflow.verdict.classify import ParsedVerdict, parse_stage_verdicts
 
 MAX_NAMED_CHARS = 200
@@ -36,6 +37,7 @@ class _Claims:
     counted: tuple[WorkflowStep, ParsedVerdict] | None = None
     needing_agents: list[str] = field(default_factory=list)
     split: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
@@ -73,6 +75,8 @@ def _sort_claims(run: WorkflowRun, message: str, inputs: WorkflowInputs) -> _Cla
             continue  # the agent that works on it will report
         elif step is not None and (subtasks := open_subtasks(run, step, inputs)):
             claims.split.append(f"{name} ({', '.join(subtask.id for subtask in subtasks)})")
+        elif step is not None and has_lost_plan(run, step, inputs):
+            claims.lost.append(name)
         elif any(map(inputs.needs_agent, named)):
             claims.needing_agents.append(name)
         elif step is None or claims.counted:
@@ -100,6 +104,8 @@ def _explain(claims: _Claims, run: WorkflowRun, inputs: WorkflowInputs) -> list[
         notes.append(messages["agent_needed"].format(steps=_join(claims.needing_agents)))
     if claims.split:
         notes.append(messages["subtasks_open"].format(steps=_join(claims.split)))
+    if claims.lost:
+        notes.append(messages["subtasks_lost"].format(steps=_join(claims.lost)))
     if claims.unknown:
         steps = format_step_keys(current_steps(run))
         notes.append(messages["step_unknown"].format(unknown=_join(sorted(claims.unknown)), steps=steps))

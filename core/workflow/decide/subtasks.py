@@ -20,7 +20,13 @@ from upbeat.core.workflow.facts import Fact, StepFinished, SubtaskFinished, appl
 from upbeat.core.workflow.handoff import join_handoffs
 from upbeat.core.workflow.prompts import format_subtask_marker
 from upbeat.core.workflow.state import SessionState, StepAuthor, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
-from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_of_step, plan_subtasks, subtasks_with
+from upbeat.core.workflow.subtasks import (
+    Subtask,
+    SubtaskStatus,
+    has_lost_plan,
+    plan_of_step,
+    subtasks_with,
+)
 
 _MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)[\w:#-]+\.(\d{1,9}\.\d{1,9})\]", re.IGNORECASE)
 _MIN_TITLE_CHARS = 4
@@ -32,10 +38,11 @@ def choose_subtask(
     event: SubagentRequested, run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs
 ) -> tuple[Subtask | None, str]:
     """Return the sub-task that the call is for, and why it may not start; neither if the step is not split."""
-    plan = plan_of_step(run, step, inputs)
+    plan, messages = plan_of_step(run, step, inputs), inputs.messages
+    if has_lost_plan(run, step, inputs):
+        return None, messages["subtasks_lost"].format(steps=step.key)
     if not subtasks_with(plan, *_OPEN):
         return None, ""
-    messages = inputs.messages
     ready = subtasks_with(plan, SubtaskStatus.READY)
     hint = ""
     if ready:
@@ -75,22 +82,21 @@ def conclude_subtask(
     run: WorkflowRun, call: SubagentCall, ended: SubtaskFinished, inputs: WorkflowInputs
 ) -> WorkflowDecision:
     """Record the result of a sub-task; finish its step if it was the last, or if nothing else can start."""
-    step, tasks = run.find_step(call.step_key), inputs.tasks
+    step = run.find_step(call.step_key)
     after = apply_facts((ended,), SessionState(run=run)).run
     if step is None or after is None:
         return WorkflowDecision((ended,))
     actions: tuple[WorkspaceAction, ...] = ()
-    stage = inputs.registry.find_stage(step.stage)
-    plan = plan_subtasks(tasks, after, step, stage.max_attempts)
+    plan = plan_of_step(after, step, inputs)
     own = next((subtask for subtask in plan if subtask.key == call.subtask), None)
     if ended.verdict is StepVerdict.PASS and own:
         actions = (TickSubtask(run.feature, own.title, own.occurrence),)
     facts: tuple[Fact, ...] = (ended,)
-    if not subtasks_with(plan, SubtaskStatus.READY, SubtaskStatus.RUNNING) and not _is_worked_on(after, step):
-        finished = _finish(step, plan, after, ended, inputs)
-        if finished.verdict is StepVerdict.PASS or not plan:
+    if plan and not subtasks_with(plan, SubtaskStatus.READY, SubtaskStatus.RUNNING) and not _is_worked_on(after, step):
+        finished = _finish(step, plan, after, inputs)
+        if finished.verdict is StepVerdict.PASS:
             facts += finish_step(after, inputs.registry, finished)
-            actions += (TickCheckboxes(run.feature, (step.key,)),) if finished.verdict is StepVerdict.PASS else ()
+            actions += (TickCheckboxes(run.feature, (step.key,)),)
         else:
             facts += give_up_step(after, inputs.registry, finished)
     why = make_explanation("workflow", ended.verdict.value, f"sub-task {call.subtask} of {step.key} ended")
@@ -101,9 +107,7 @@ def _is_worked_on(run: WorkflowRun, step: WorkflowStep) -> bool:
     return any(call.step_key == step.key and call.verdict is StepVerdict.NONE for call in run.calls)
 
 
-def _finish(
-    step: WorkflowStep, plan: Sequence[Subtask], run: WorkflowRun, ended: SubtaskFinished, inputs: WorkflowInputs
-) -> StepFinished:
+def _finish(step: WorkflowStep, plan: Sequence[Subtask], run: WorkflowRun, inputs: WorkflowInputs) -> StepFinished:
     """Return the result of the step: passed if every sub-task is done, else failed, with the reasons."""
     results = [result for result in run.subtasks if result.step_key == step.key]
     handoffs = [result.handoff for result in results if result.handoff]
@@ -115,8 +119,6 @@ def _finish(
     handoff = join_handoffs(handoffs)
     failed = subtasks_with(plan, SubtaskStatus.FAILED)
     waiting = subtasks_with(plan, SubtaskStatus.WAITING)
-    if not plan:  # tasks.md is gone
-        return StepFinished(step.key, ended.verdict, ended.failure_notes, handoff, *about)
     if not failed and not waiting:
         return StepFinished(step.key, StepVerdict.PASS, "", handoff, *about)
     notes = [f"{s.id} {s.title}: {s.result.failure_notes if s.result else ''}" for s in failed]

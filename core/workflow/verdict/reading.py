@@ -7,6 +7,7 @@ diffs printed, not text of the command line itself.
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
 from collections.abc import Iterable
@@ -44,7 +45,7 @@ def shown_files(event: ToolFinished, root: str) -> tuple[str, ...]:
     elif call.kind is ToolKind.SEARCH and output.strip():
         named = (value for value in call.input.values() if isinstance(value, str) and 0 < len(value) <= MAX_PATH_CHARS)
         paths = (*named, *_SEARCH_HIT.findall(output))
-    elif 0 < len(event.command) <= MAX_LINE_CHARS and _LETTER.search(output):
+    elif 0 < len(event.command) <= MAX_LINE_CHARS:
         paths = _shown_by_shell(event.command, cwd, output, root)
     relative = (_relative_to(root, posixpath.normpath(posixpath.join(cwd, path))) for path in paths)
     return tuple(dict.fromkeys(filter(None, relative)))[:MAX_PATHS_PER_CALL]
@@ -54,6 +55,9 @@ def _shown_by_shell(command: str, cwd: str, output: str, root: str) -> Iterable[
     """Return the files that a shell line read or showed a diff of; nothing if it hides its output."""
     commands = parse_commands(command).items
     if any(_hides_output(each) for each in commands):
+        return ()
+    printed = {word for each in commands if each.words[:1] in (("echo",), ("printf",)) for word in each.words[1:]}
+    if not _LETTER.search(functools.reduce(lambda text, word: text.replace(word.strip("\\n"), ""), printed, output)):
         return ()
     read = paths_read_by(command, cwd)
     programs = {each.words[0] for each in commands if each.words}

@@ -341,3 +341,24 @@ class Phases(RuleBasedStateMachine):
 
 
 TestPhases = Phases.TestCase
+
+
+@pytest.mark.parametrize("left", [None, "# Tasks\n- [x] DEV\n"])
+def test_a_file_whose_phases_are_gone(left: str | None) -> None:
+    """Without the sub-tasks neither the main agent nor a developer can finish the step; with them it goes on."""
+    play = begun()
+    call = delegate(play, "1.1")
+    returned(play, call)
+    running = delegate(play, "2.1")
+    kept, play.tasks = play.tasks, left
+    play.returned(running, PASS, "agent of " + running)
+
+    assert not step_of(play).has_passed
+    play.ends('<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->')
+    assert "tasks.md no longer lists the sub-tasks of DEV" in play.continuation
+    assert not step_of(play).has_passed
+    assert not play.delegate("developer", prompt="[stage:DEV] do all of it")
+    assert "tasks.md no longer lists" in play.denied
+
+    play.tasks = kept
+    assert "2.2" in {subtask.id for subtask in subtasks_with(plan_of(play), SubtaskStatus.READY)}
