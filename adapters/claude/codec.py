@@ -11,7 +11,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from upbeat.adapters.claude.tools import describe_call, relabel_questions, replace_response_text, with_response
+from upbeat.adapters.claude.tools import (
+    READ_FIELDS,
+    describe_call,
+    relabel_questions,
+    replace_response_text,
+    with_response,
+)
 from upbeat.adapters.hooks import codec as hooks
 from upbeat.core.contract import effect as effects
 from upbeat.core.contract import event as events
@@ -88,7 +94,9 @@ def _tool_finished(payload: hooks.Payload, source: events.EventSource) -> events
     )
     if call.tool in DELEGATION_TOOLS:
         return _subagent_returned(payload, source)
-    call = with_response(call, response)
+    start, total = (hooks.optional_text(payload, name) for name in READ_FIELDS)
+    lines = {"startLine": int(start), "totalLines": int(total)} if start.isdecimal() and total.isdecimal() else {}
+    call = with_response(call, {"file": lines} if lines else response)
     fields = response if isinstance(response, Mapping) else {}
     is_interrupted = hooks.has_flag(fields, "interrupted")
     is_over = not is_interrupted and not hooks.optional_text(fields, "backgroundTaskId")

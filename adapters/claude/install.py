@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.claude.client import ClaudeCode
+from upbeat.adapters.claude.tools import READ_FIELDS
 from upbeat.adapters.install import plugin
 from upbeat.adapters.system.files.settings_edit import SettingsEntry
 
@@ -105,6 +106,7 @@ def _rendered_files(route: plugin.Route, server: tuple[str, ...], hook: tuple[st
             fields = [*_COMMON_FIELDS, *_FIELDS[event]]
             if matcher == COMPLETION_MATCHER:
                 fields.remove("tool_response")
+                fields += READ_FIELDS
             handler = (
                 plugin.mcp_hook(f"plugin:{plugin.NAME}:{plugin.NAME}", event, fields) if route == "mcp" else command
             )

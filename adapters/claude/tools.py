@@ -103,6 +103,10 @@ _READER_BY_TOOL: Mapping[str, ToolReader] = {
 }
 
 
+READ_FIELDS = ("tool_response.file.startLine", "tool_response.file.totalLines")
+"""The fields of a Read that a hook over MCP gets in place of the whole response, as text."""
+
+
 def with_response(call: Call, response: Any) -> Call:
     """Return ``call`` with what only its response has: a new task's number, or that nothing was changed or read."""
     match call.tool, response:
@@ -110,9 +114,9 @@ def with_response(call: Call, response: Any) -> Call:
             return replace(call, tasks=tuple(replace(task, id=number) for task in call.tasks))
         case ("TaskUpdate", {"success": False}):
             return replace(call, tasks=())
-        case "Read", {"file": {"content": str(text), "startLine": int(start), "totalLines": int(total)} as file}:
-            is_part = start > total or file.get("numLines", total) < total
-            return replace(call, paths=()) if total and is_part and not text.strip() else call
+        case "Read", {"file": {"startLine": int(start), "totalLines": int(total)} as file}:
+            shows_nothing = file.get("numLines", total) < total and not str(file.get("content", "?")).strip()
+            return replace(call, paths=()) if total and (start > total or shows_nothing) else call
     return call
 
 

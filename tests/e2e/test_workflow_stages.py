@@ -147,6 +147,24 @@ def test_a_review_counts_if_it_read_the_change(sandbox: Sandbox, client: str, co
     assert (result == "unclear") == bool(asked)
 
 
+@pytest.mark.parametrize(("offset", "result"), [(900, "unclear"), (1, "pass")])
+def test_a_read_past_the_end_is_none(sandbox: Sandbox, offset: int, result: str) -> None:
+    """A reviewer that asks for lines which the changed file does not have has not read it."""
+    rounds = [
+        [part("developer", "Write the code.", "PASS", write_test(GREEN))],
+        [part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST)],
+        "Which team shall review it?",
+    ]
+    file = str(sandbox.repository / "checks" / "test_it.py")
+    look = {"tool": "Read", "input": {"file_path": file, "offset": offset}}
+    played = play(
+        sandbox, "claude", "[workflow:quick] add retries", rounds, [{"said": ["Review the code."], "reply": [look]}]
+    )
+    verdicts = {fact["step_key"]: fact["verdict"] for fact in facts(played.records, "step_finished")}
+
+    assert result == verdicts["REVIEW"]
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_handoff_that_is_cut_can_be_read_whole(sandbox: Sandbox, client: str) -> None:
     """The next agent is told goal, progress, the handoff and its file; no user is asked before it reads that."""

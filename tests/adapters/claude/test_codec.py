@@ -88,6 +88,16 @@ def test_how_a_tool_ended(fields: dict[str, Any], expected: list[object]) -> Non
     assert expected == [event.output, event.exit_code, event.has_failed, event.was_interrupted]
 
 
+@pytest.mark.parametrize(("start", "count"), [("1", 1), ("9", 0), ("", 1), ("${tool_response.file.startLine}", 1)])
+def test_a_read_of_which_only_the_lines_are_known(start: str, count: int) -> None:
+    """Over MCP a read comes without its text; one that starts after the last line has read no file."""
+    fields = {"tool_response.file.startLine": start, "tool_response.file.totalLines": "7"}
+    event = CLAUDE_CODEC.decode(TOOL | {"tool_name": "Read", "tool_input": {"file_path": "/a.py"}} | fields)
+
+    assert isinstance(event, ToolFinished)
+    assert count == len(event.call.paths)
+
+
 def test_an_exit_code_with_too_many_digits_is_none() -> None:
     """Python would refuse to parse it."""
     failure = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": "Exit code " + "9" * 5000}
