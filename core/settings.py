@@ -77,6 +77,7 @@ class Settings:
     evidence_scope: str = "any"
     journal_max_mb: int = 256
     journal_max_days: int = 90
+    display_turn_line: Toggle = Toggle.ON
     habits_enabled: bool = False
     index_enabled: Toggle = Toggle.ON
     index_max_mb: int = 512
@@ -237,8 +238,9 @@ def _is_looser(key: SettingKey, value: Any, current: Any) -> bool:
         return set(value) != set(current)  # disables a policy, or enables one that the user has not asked for
     if key.name == "repo_root":
         return value.startswith(("/", "~")) or ".." in value.split("/")
-    if key.name.startswith(("journal.", "index.")) or key.name == "evidence.tests":
-        return bool(value != current)  # no project decides what is kept of all projects, or vouches for its own tests
+    if key.name.startswith(("journal.", "index.", "display.")) or key.name == "evidence.tests":
+        # no project decides what is kept of all projects or hides what is added, or vouches for its own tests
+        return bool(value != current)
     if key.choices:
         return key.choices.index(value) > key.choices.index(current)
     return bool(value < current if key.name == "workflow.require_evidence" else value > current)

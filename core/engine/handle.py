@@ -46,7 +46,7 @@ from upbeat.core.engine.evaluate import (
     EventContext,
     rule_warnings,
 )
-from upbeat.core.engine.merge import MergeResult, merge_proposals
+from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
 from upbeat.core.engine.ports import Transaction
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.senders import declare_sender, refusal_of
@@ -148,7 +148,7 @@ def handle_event(
         workflow = Proposal("workflow", outcome.effects, WORKFLOW_RANK, outcome.explanations, is_budgeted=False)
         prepared = Proposal("turn", turn.effects, TURN_RANK, turn.explanations, False, evaluators.is_held_out)
         budget = evaluators.remaining_budget(context, state, cap)
-        merged = merge_proposals((workflow, prepared, *evaluation.proposals), budget)
+        merged = _merge((workflow, prepared, *evaluation.proposals), budget, context, turn)
         facts: tuple[Fact, ...] = ()
         if not refusal:
             shown = () if evaluators.is_held_out else _excerpt_facts(context, state, turn)
@@ -170,6 +170,17 @@ def _gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs
     from upbeat.core.engine.inputs import gather_inputs  # most calls are of sessions without a workflow
 
     return gather_inputs(context, state)
+
+
+def _merge(
+    proposals: tuple[Proposal, ...], budget: ContextBudget, context: EventContext, turn: Decision
+) -> MergeResult:
+    merged = merge_proposals(proposals, budget)
+    if not isinstance(context.event, PromptSubmitted):
+        return merged
+    from upbeat.core.engine.turn_line import add_turn_line  # of no use to a guard
+
+    return add_turn_line(merged, context, turn.report)
 
 
 def _read_state(context: EventContext, evaluators: Evaluators) -> SessionState:

@@ -142,7 +142,7 @@ def test_without_a_server_the_core_answers(repo: Path, tmp_path: Path) -> None:
 
     assert (0, "") == (done.code, done.stderr)
     assert "send_with_retry" in context(done)
-    assert [("PromptSubmitted", "claude-code", ["inject_context"])] == [
+    assert [("PromptSubmitted", "claude-code", ["inject_context", "notify_user"])] == [
         (record["event"], record["client"], [effect["kind"] for effect in record["effects"]])
         for record in read_log(tmp_path)
     ]

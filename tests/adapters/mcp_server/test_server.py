@@ -71,7 +71,7 @@ def test_one_session(repo: Path, tmp_path: Path) -> None:
         pipe.send_bytes(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
         context = pipe.hook(**submitted(repo))
 
-        assert ["hookSpecificOutput"] == list(context)
+        assert ["hookSpecificOutput", "systemMessage"] == list(context)
         assert "UserPromptSubmit" == context["hookSpecificOutput"]["hookEventName"]
         assert "send_with_retry" in context["hookSpecificOutput"]["additionalContext"]
         assert {} == pipe.hook(**submitted(repo, "hello"))
@@ -93,7 +93,7 @@ def test_one_session(repo: Path, tmp_path: Path) -> None:
         assert 0 == pipe.close_stdin()
 
     assert [
-        ("PromptSubmitted", "user", ["inject_context"]),
+        ("PromptSubmitted", "user", ["inject_context", "notify_user"]),
         ("PromptSubmitted", "user", []),
         ("PromptSubmitted", "subagent", []),
         ("SessionStarted", None, []),

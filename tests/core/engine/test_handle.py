@@ -167,7 +167,7 @@ def test_a_prompt_gets_its_context() -> None:
     world = fake_world(answers=ANSWERS)
     decision = handle_event(PromptSubmitted(CLAUDE, PROMPT), world.runtime)
 
-    assert (InjectContext(CONTEXT),) == decision.effects
+    assert InjectContext(CONTEXT) == decision.effects[0]
     assert decision.report
     assert Client(name="claude-code", event="UserPromptSubmit", session_id="s-1") == decision.report.client
     [record] = world.journal.records
@@ -178,7 +178,7 @@ def test_a_prompt_gets_its_context() -> None:
         record.root,
     )
     assert {"prompt": PROMPT, "origin": "user"} == record.event_fields
-    assert ({"kind": "inject_context", "text": CONTEXT, "part": "turn"},) == record.effects
+    assert {"kind": "inject_context", "text": CONTEXT, "part": "turn"} == record.effects[0]
     assert {
         "run_id": decision.report.run_id,
         "limits": ["tool_unavailable"],
@@ -305,7 +305,7 @@ def test_the_workflows_context_precedes_the_turns() -> None:
     kinds = [type(effect) for effect in decision.effects]
     run = world.journal.states["s-1"].run
 
-    assert [InjectContext, InjectContext] == kinds
+    assert [InjectContext, InjectContext, NotifyUser] == kinds
     assert decision.effects[0].text.startswith("Run this workflow now")
     assert run is not None
     assert ("quick", PROMPT) == (run.workflow, run.goal)
