@@ -263,4 +263,4 @@ def build_journal(environment: Environment) -> SqliteJournal:
         settings = load_user_settings(environment)
         return Retention(settings.journal_max_mb, settings.journal_max_days)
 
-    return SqliteJournal(environment.state_home, SystemClock(), retention)
+    return SqliteJournal(environment.state_home, SystemClock(), retention, environment.data_home)

@@ -57,6 +57,9 @@ class JournalFile:
             raise StorageError(StorageErrorKind.OTHER, f"{error.filename or self.path}: {error.strerror}") from None
         return database
 
+    def exists(self) -> bool:
+        return os.path.lexists(self.path)
+
     def open_to_read(self) -> Database | None:
         """Return a connection to the existing file, or None. Creates no file. Raises StorageError."""
         if not os.path.lexists(self.path):

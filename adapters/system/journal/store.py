@@ -21,6 +21,7 @@ from upbeat.adapters.system.journal import prune as journal_prune
 from upbeat.adapters.system.journal import reader
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind, storage_problem
 from upbeat.adapters.system.journal.file import JournalFile
+from upbeat.adapters.system.journal.heads import Head, JournalHeads, head_paths
 from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.ports import Clock, Transaction
 from upbeat.core.errors import JournalError
@@ -77,8 +78,15 @@ class SqliteJournal:
     ``retention`` returns the limits; it is called at most once a day.
     """
 
-    def __init__(self, state_home: Path, clock: Clock, retention: Callable[[], Retention] = Retention) -> None:
+    def __init__(
+        self,
+        state_home: Path,
+        clock: Clock,
+        retention: Callable[[], Retention] = Retention,
+        data_home: Path | None = None,
+    ) -> None:
         self.file = JournalFile(state_home)
+        self.heads = JournalHeads(head_paths(self.file.folder, data_home))
         self._clock = clock
         self._retention = retention
         self._lock = threading.RLock()
@@ -112,7 +120,7 @@ class SqliteJournal:
 
     def prune(self, before: datetime | None = None) -> PruneResult:
         """Remove the records before a time, or else what is over the limits. Raises JournalError."""
-        if not os.path.lexists(self.file.path):
+        if not self.file.exists():
             return PruneResult()
         with self._lock:
             try:
@@ -122,6 +130,7 @@ class SqliteJournal:
             except StorageError as error:
                 raise self._unreadable(error) from None
             self.file.clear_failures()
+            self.heads.reset()
             return pruned
 
     def close(self) -> None:
@@ -173,14 +182,19 @@ class SqliteJournal:
 
     def verify(self) -> VerificationResult:
         """Verify that the chain holds and that every session's state is what its records say; reads everything."""
-        return self._read(reader.verify, VerificationResult(0, 0, 0))
+        found = self._read(
+            lambda database: (reader.verify(database), self.heads.find_loss(database)),
+            (VerificationResult(0, 0, 0), None if self.file.exists() else self.heads.find_loss(None)),
+        )
+        result, loss = found
+        return replace(result, chain_break=loss) if loss and result.chain_break is None else result
 
     def health(self) -> JournalHealth:
         """Return the state of the journal. Never raises."""
         failures = self.file.failures()
         health = JournalHealth(
             path=str(self.file.path),
-            exists=os.path.lexists(self.file.path),
+            exists=self.file.exists(),
             size_bytes=self.file.size_on_disk(),
             write_failures=len(failures),
             last_failure=failures[-1] if failures else "",
@@ -245,6 +259,7 @@ class SqliteJournal:
             now = self._clock.now()
             name = self.file.set_aside(seen, now.strftime("%Y%m%dT%H%M%SZ"))
             if name:
+                self.heads.reset()
                 transaction = self._begin_on_file()
                 fields = {"file": name, "problem": str(error)}
                 transaction.append(Record(format_timestamp(now), SET_ASIDE_EVENT, event_fields=fields))
@@ -315,13 +330,19 @@ class _StoredTransaction:
         self._states: dict[str, SessionState] = {}
         tail = database.row(_TAIL) or database.row(_ANCHOR)
         self._seq, self._hash = tail or (0, codec.GENESIS)
+        self._begun_at = Head(self._seq, self._hash)
 
     def end(self, *, is_failed: bool) -> None:
         """Commit, or roll back."""
         if self._database and is_failed:
             self._database.rollback()
         elif self._database:
-            self._attempt(lambda database: database.commit())
+            self._attempt(self._commit)
+
+    def _commit(self, database: Database) -> None:
+        database.commit()
+        if self._seq > self._begun_at.seq:
+            self._journal.heads.remember(self._begun_at, Head(self._seq, self._hash), database)
 
     def state(self, session_id: str) -> SessionState:
         key = _session_key(session_id)

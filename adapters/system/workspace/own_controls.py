@@ -25,7 +25,7 @@ _PATTERN = re.compile(r"[*?\[{]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OwnControls:
     """The controls of one user on this machine. ``client_paths`` are files and folders of clients."""
 

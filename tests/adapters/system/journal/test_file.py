@@ -135,7 +135,9 @@ def test_it_is_private(journal: SqliteJournal) -> None:
     journal.close()
     happen(journal)
 
-    assert {"journal.db", "journal.db-shm", "journal.db-wal", "journal.lock"} == {file.name for file in files}
+    assert {"journal.db", "journal.db-shm", "journal.db-wal", "journal.head", "journal.lock"} == {
+        file.name for file in files
+    }
     assert {0o600} == {stat.S_IMODE(file.stat().st_mode) for file in files}
     assert 0o700 == stat.S_IMODE(journal.file.folder.stat().st_mode)
 
