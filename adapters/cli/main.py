@@ -21,6 +21,7 @@ COMMANDS = {
     "install": "install the plugin for a client (shows a diff first)",
     "uninstall": "remove the plugin and restore the client's settings",
     "doctor": "check that upbeat's hooks are active; suggest fixes",
+    "config": "list, get, set, unset and edit settings",
     "workflow": "list, show and check workflows; start, stop, continue or resume one",
     "rules": "list, show, check, add and remove your rules and the project's",
     "features": "list, show, create and move the features in specs/features",
@@ -62,7 +63,7 @@ def _run_words(words: list[str]) -> int:
             return _report_unknown(words[0])
 
 
-_GUARDED = frozenset({"trust", "install", "uninstall", "log", "rules", "tools", "workflow"})
+_GUARDED = frozenset({"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config"})
 """Commands of which some loosen what supervises an agent. Hooks are judged where they arrive."""
 
 

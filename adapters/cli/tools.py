@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from upbeat.adapters.cli.command_line import Subcommand, add_json_option, exit_on_signals, print_json, run_subcommand
+from upbeat.adapters.mcp_server.protocol import TOOL_DEFINITIONS
 from upbeat.adapters.system.config.resolver import resolve_root, working_directory
 from upbeat.adapters.system.config.settings import load_settings
 from upbeat.adapters.wiring import Application, ServerLifetime, build_application
@@ -26,6 +27,7 @@ from upbeat.core.engine.pipeline import call_tool
 from upbeat.core.errors import ToolFailure
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.settings_layers import did_you_mean
 from upbeat.core.tool_servers import qualified_tool_name, split_tool_name
 from upbeat.core.turn.plan import TOOLS
 
@@ -52,8 +54,16 @@ def _with_application(
 
 def _list(application: Application, options: argparse.Namespace) -> int:
     offered = application.tool_provider.tools()
+    definitions = {tool["name"]: tool for tool in TOOL_DEFINITIONS}
     embedded: list[dict[str, Any]] = [
-        {"name": tool.name, "tier": tool.tier, "timeout_ms": tool.timeout_ms, "available": tool.name in offered}
+        {
+            "name": tool.name,
+            "tier": tool.tier,
+            "timeout_ms": tool.timeout_ms,
+            "available": tool.name in offered,
+            "description": definitions[tool.name]["description"],
+            "input_schema": definitions[tool.name]["inputSchema"],
+        }
         for tool in TOOLS
     ]
     rows = embedded + _server_rows(application, options)
@@ -111,6 +121,9 @@ def _call(application: Application, options: argparse.Namespace) -> int:
         print(called.result.model_dump_json(indent=2))
     else:
         print(called.model_text, file=sys.stderr if called.result.error else sys.stdout)
+    offered = application.tool_provider.tools()
+    if options.name not in offered and (hint := did_you_mean(options.name, offered)):
+        print(f"upbeat: no tool '{strip_controls(options.name)}'{hint}", file=sys.stderr)
     for limit in called.limits:
         print(f"[Limits] {limit.text}", file=sys.stderr)
     return ExitCode.OK if called.result.status == "ok" else ExitCode.TOOL_FAILED

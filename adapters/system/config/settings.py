@@ -49,7 +49,7 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
         layers.append(_to_layer(file, trusted=trusted, is_users=False))
         (problems if trusted else ignored).append(file.problem)
     environment_layer, problem = _environment_layer(environment)
-    resolved = resolve_settings([*layers, environment_layer], _own_names)
+    resolved = resolve_settings([*layers, environment_layer], own_names)
     return ResolvedSettings(
         resolved.settings,
         (
@@ -79,7 +79,7 @@ def load_user_settings(environment: Environment) -> Settings:
     return resolve_settings([_to_layer(file), _environment_layer(environment)[0]]).settings
 
 
-def _own_names(key: str) -> Collection[str]:
+def own_names(key: str) -> Collection[str]:
     """Return the policies or tools that the list ``key`` may name; imported only for a file that has such a list."""
     if key == "tools.disabled":
         from upbeat.core.turn.plan import TOOL_TIMEOUTS_MS

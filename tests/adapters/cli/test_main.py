@@ -91,8 +91,11 @@ def test_tools_list(here: Here, tmp_path: Path) -> None:
     lines = here("tools", "list", cwd=tmp_path).stdout.decode().splitlines()
 
     assert "1.0" == listed["schema_version"]
-    assert {"name": "ci_search", "tier": 1, "timeout_ms": 2000, "available": True} in listed["tools"]
-    assert {"name": "ci_hotspot", "tier": 2, "timeout_ms": 2000, "available": True} in listed["tools"]
+    [search] = [tool for tool in listed["tools"] if tool["name"] == "ci_search"]
+
+    assert (1, 2000, True) == (search["tier"], search["timeout_ms"], search["available"])
+    assert search["description"]
+    assert ["query"] == search["input_schema"]["required"]
     assert [tool["name"] for tool in listed["tools"]] == [line.split()[0] for line in lines]
     assert "ci_hotspot       tier 2   2000 ms  Ranks the files that change often and are complex." in lines
 
@@ -116,11 +119,12 @@ def test_tools_call_prints_text(here: Here, repo: Path, tmp_path: Path) -> None:
     found = here(
         "tools", "call", "ci_search", "--args", '{"query": "where is the retry limit?"}', cwd=repo, home=tmp_path
     )
-    failed = here("tools", "call", "ci_nothing", cwd=repo, home=tmp_path)
+    failed = here("tools", "call", "ci_serch", cwd=repo, home=tmp_path)
 
     assert 0 == found.code
     assert re.search(r"^shop/retry\.py:1 RETRY_LIMIT$(.*\n)*1\| RETRY_LIMIT = 3", found.stdout.decode(), re.MULTILINE)
     assert (40, b"", True) == (failed.code, failed.stdout, failed.stderr.startswith("E_TOOL_UNAVAILABLE: "))
+    assert "upbeat: no tool 'ci_serch'; did you mean 'ci_search'?\n" in failed.stderr
 
 
 @pytest.mark.parametrize("args", ["{", "5", "[]"])
