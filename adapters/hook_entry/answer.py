@@ -7,7 +7,6 @@ broad ``except`` of hooks is here.
 from __future__ import annotations
 
 import json
-import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +66,9 @@ def answer_event(
         _record_unreadable(application, client, str(error))
         return {}
     except Exception:  # the boundary of hooks: an error in upbeat must not cost the user a turn
-        _record_failure(application, client, "internal_error", traceback=traceback.format_exc())
+        from traceback import format_exc
+
+        _record_failure(application, client, "internal_error", traceback=format_exc())
         return {}
     return output
 

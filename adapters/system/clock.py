@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from datetime import UTC, datetime
 
@@ -17,4 +17,4 @@ class SystemClock:
         return time.monotonic()
 
     def nonce(self) -> str:
-        return secrets.token_hex(6)
+        return os.urandom(6).hex()

@@ -24,7 +24,7 @@ site.main()
 from upbeat.adapters.system.journal import store as journal
 journal.BUSY_TIMEOUT_SECONDS = 600
 shim = runpy.run_path(sys.argv[1])
-shim["write_stdout"](shim["answer_in_process"](sys.argv[2], shim["read_stdin"]()))
+shim["answer_in_process"](sys.argv[2], shim["read_stdin"]())
 """
 UNHURRIED = [sys.executable, "-I", "-S", "-c", _UNHURRIED, str(SHIM), "claude-code"]
 """What it does where no server answers, without giving up, nor on the journal: so that a slow machine is no loss."""

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import os
 import re
-import shutil
 import stat
 import time
 from collections.abc import Mapping
@@ -201,4 +200,6 @@ def _remove(folder: int, name: str) -> None:
         try:
             os.unlink(name, dir_fd=folder)
         except (IsADirectoryError, PermissionError):
+            import shutil
+
             shutil.rmtree(name, dir_fd=folder)

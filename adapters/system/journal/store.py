@@ -22,6 +22,7 @@ from upbeat.adapters.system.journal import reader
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind, storage_problem
 from upbeat.adapters.system.journal.file import JournalFile
 from upbeat.adapters.system.journal.heads import Head, JournalHeads, head_paths
+from upbeat.adapters.system.journal.pending import take_unanswered
 from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.ports import Clock, Transaction
 from upbeat.core.errors import JournalError
@@ -48,6 +49,9 @@ MAX_PEER_SESSIONS = 50
 PAGE_SIZE = 500
 """Records to read at a time."""
 SET_ASIDE_EVENT = "journal_set_aside"
+UNANSWERED_EVENT = "hook_unanswered"
+"""A hook ended before its client had the answer, so the client went on without it."""
+UNANSWERED_CHECK_SECONDS = 2.0
 UNREADABLE_STATE_EVENT = "journal_state_unreadable"
 BUSY_TIMEOUT_SECONDS = 4.0
 """Seconds that a transaction waits for others; a client gives up on a hook after ten."""
@@ -95,6 +99,7 @@ class SqliteJournal:
         self._current: Transaction | None = None
         self._was_busy = False
         self._is_recovering = False
+        self._unanswered_checked_at = -UNANSWERED_CHECK_SECONDS
         self._prune_checked_on = ""
         """The day on which this process last finished pruning."""
 
@@ -115,6 +120,7 @@ class SqliteJournal:
             finally:
                 self._current = None
                 transaction.end(is_failed=is_failed)
+            self._record_unanswered()
             if self._database and self._prune_checked_on != self._clock.now().date().isoformat():
                 self._prune_once_a_day(self._database)
 
@@ -288,6 +294,21 @@ class SqliteJournal:
         self.record_loss(error)
         self._recover(error)
 
+    def _record_unanswered(self) -> None:
+        """Record the hooks that ended without an answer, looking for them every few seconds."""
+        now = self._clock.monotonic()
+        if now < self._unanswered_checked_at + UNANSWERED_CHECK_SECONDS:
+            return
+        self._unanswered_checked_at = now
+        if not (taken := take_unanswered(str(self.file.folder))):
+            return
+        with self.transaction() as transaction:
+            for noted in taken:
+                texts = {name: value for name, value in noted.items() if isinstance(value, str)}
+                client, session_id = texts.pop("client", ""), texts.pop("session_id", "")
+                fields = {"hook": texts.get("event", ""), "tool": texts.get("tool", ""), "began_at": noted.get("at", 0)}
+                transaction.append(Record("", UNANSWERED_EVENT, client, session_id, event_fields=fields))
+
     def _prune_once_a_day(self, database: Database) -> None:
         today = self._clock.now().date().isoformat()
         try:
@@ -300,6 +321,8 @@ class SqliteJournal:
     def _read(self, query: Callable[[Database], T], default: T) -> T:
         """Return the result of ``query``; ``default`` without a journal. Raises JournalError."""
         with self._lock:
+            if self._current is None:
+                self._record_unanswered()
             database = None
             try:
                 database = self.file.open_to_read()

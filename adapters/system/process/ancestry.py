@@ -6,10 +6,10 @@ Invariant: nothing here raises; a process that cannot be read ends the line. Wit
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+
+from upbeat.core.lazy_dataclass import dataclass
 
 MAX_ANCESTORS = 64
 
@@ -66,6 +66,8 @@ def _find_in_proc(pid: int) -> Ancestor | None:
 
 
 def _find_with_ps() -> Callable[[int], Ancestor | None]:
+    import subprocess
+
     try:
         lines = subprocess.run(
             ["/bin/ps", "-axo", "pid=,ppid=,comm="], capture_output=True, timeout=5, check=False

@@ -9,7 +9,6 @@ hook's output tells, unless an agent's shell has left its mark in the environmen
 from __future__ import annotations
 
 import os
-import socket
 import stat
 import struct
 from collections.abc import Collection, Sequence
@@ -47,6 +46,8 @@ def arrival_of(
 
 def peer_pid(descriptor: int) -> int:
     """Return the process at the other end of a Unix socket, or that made the socket pair; 0 if that is unknown."""
+    import socket  # few hooks get one, and it takes as long to import as the rest
+
     with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as peer:
         if hasattr(socket, "SO_PEERCRED"):
             size = struct.calcsize("3i")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from mcp_pipe import Pipe
-from processes import SHIM, Finished, Fork, environment, read_log, run, upbeat
+from processes import SHIM, Finished, Fork, environment, read_log, run, upbeat, wait_until
 from repositories import PROMPT, make_repository
 
 from upbeat.adapters.hook_entry.shim import EXIT_AFTER_SECONDS, SERVER_TIMEOUT_SECONDS, main, socket_path
@@ -275,3 +275,20 @@ def test_under_codex_auto_the_hook_is_silent(repo: Path, tmp_path: Path) -> None
 def test_the_shim_gives_up_before_its_clients() -> None:
     """First the server that hangs, then the whole hook."""
     assert HOOK_BUDGET_MS / 1000 < SERVER_TIMEOUT_SECONDS < EXIT_AFTER_SECONDS < HOOK_TIMEOUT_SECONDS
+
+
+def test_a_hook_that_is_killed_is_recorded(repo: Path, tmp_path: Path) -> None:
+    """A client that gives up kills the hook: the next reader of the journal finds a record of it."""
+    event = payload(repo, hook_event_name="PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    with subprocess.Popen([*COMMAND, "claude-code"], stdin=subprocess.PIPE, env=environment(tmp_path)) as process:
+        assert process.stdin
+        process.stdin.write(event)
+        process.stdin.close()
+        folder = tmp_path / ".local/state/upbeat/pending"
+        wait_until(lambda: folder.is_dir() and any(folder.iterdir()))
+        process.kill()
+
+    assert [("hook_unanswered", "PreToolUse", "Bash")] == [
+        (record["event"], record["event_fields"]["hook"], record["event_fields"]["tool"])
+        for record in read_log(tmp_path)
+    ]
