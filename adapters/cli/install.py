@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from upbeat.adapters.cli.command_line import create_parser
+from upbeat.adapters.cli.exact_output import diff_rows, show_rows
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.install.apply import apply_plan, remove_drafts
 from upbeat.adapters.install.byte_code import compile_missing
@@ -58,7 +59,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | None:
     """Show the plan, and ask whether to apply it; return None for yes, else the exit code."""
-    print("\n".join(plan_lines(plan)), flush=True)
+    is_asked = not (options.dry_run or options.yes) and bool(plan.changes)
+    is_shown = show_rows(diff_rows(plan_lines(plan)), is_question=is_asked)
     if options.dry_run:
         print(f"upbeat: would change {len(plan.changes)} files; nothing was changed")
         return 0
@@ -71,7 +73,7 @@ def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | N
         )
         return EXIT_NO_TERMINAL
     try:
-        answer = input(f"Change these {len(plan.changes)} files? [y/N] ")
+        answer = input(f"Change these {len(plan.changes)} files? [y/N] ") if is_shown else ""
     except EOFError:
         answer = ""
     if answer.strip().lower() in ("y", "yes"):

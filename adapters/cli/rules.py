@@ -24,6 +24,7 @@ from upbeat.adapters.cli.command_line import (
     project_root,
     run_subcommand,
 )
+from upbeat.adapters.cli.exact_output import bytes_rows, show_rows
 from upbeat.adapters.system.config.guidance import guidance_files
 from upbeat.adapters.system.config.rules import (
     MAX_BYTES,
@@ -36,17 +37,18 @@ from upbeat.adapters.system.config.rules import (
 from upbeat.adapters.system.config.trust import is_trusted
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files import atomic
-from upbeat.adapters.system.files.bounded_read import read_text
+from upbeat.adapters.system.files.bounded_read import read_content, read_text
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.core.errors import UserError
 from upbeat.core.rules.formats import markdown
 from upbeat.core.rules.rule import Action, Owner, Rule
-from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.exact import escape_exactly, hidden_characters
 from upbeat.core.settings_layers import did_you_mean
 
 TRIAL_SECONDS = 5.0
 """How long ``add`` replays past sessions before it writes."""
 EXIT_INTERRUPTED = 130
+MAX_NAMED_CHARACTERS = 5
 OPTION_KEYS = ("description", "event", "tool", "paths", "pattern", "where", "action", "fail", "clients")
 """The keys that ``add`` takes as options, in the order in which they are written."""
 TRUST_HINT = "can only add restrictions until you trust it (upbeat trust)"
@@ -75,8 +77,8 @@ def _list(options: argparse.Namespace) -> int:
     print_problems(rule_set.problems)
     width = max((len(rule.name) for rule in rule_set.rules), default=0)
     for rule in rule_set.rules:
-        print(strip_controls(f"{rule.name:<{width}}  {describe_rule(rule)}"))
-        print(strip_controls(f"{'':<{width}}  {rule.file}{_state(rule)}"))
+        print(escape_exactly(f"{rule.name:<{width}}  {describe_rule(rule)}"))
+        print(escape_exactly(f"{'':<{width}}  {rule.file}{_state(rule)}"))
     for file in guidance:
         print(f"{file['file']}{'' if file['trusted'] else ' (not trusted, so agents do not see it)'}")
     if not rule_set.rules and not guidance:
@@ -110,10 +112,11 @@ def _show(options: argparse.Namespace) -> int:
     for file in files:
         for rule in rules:
             if rule.file == file.display_name:
-                print(strip_controls(f"{rule.name}: {describe_rule(rule)}{_state(rule)}"))
+                print(escape_exactly(f"{rule.name}: {describe_rule(rule)}{_state(rule)}"))
         print(f"# {file.display_name}")
-        text = read_text(file.path, None if file.is_user_owned else root, MAX_BYTES)
-        print(strip_controls(text.text).rstrip() if not text.problem else f"({text.problem})")
+        content = read_content(file.path, None if file.is_user_owned else root, MAX_BYTES)
+        rows = [f"({content.problem})"] if content.problem else bytes_rows(content.data)
+        show_rows(rows, is_question=False)
     return 0
 
 
@@ -124,6 +127,9 @@ def _add(options: argparse.Namespace) -> int:
     folder = environment.config_home / USER_FOLDER if options.user else Path(root, PROJECT_FOLDER)
     path = folder / f"{options.name}.md"
     content = _rule_file_text(options)
+    if hidden := hidden_characters(content):
+        places = ", ".join(hidden[:MAX_NAMED_CHARACTERS])
+        raise UserError(f"the rule contains characters that nobody can see ({places}); remove them")
     parsed = markdown.parse_rule_file(content, options.name, f"{options.name}.md", Owner.USER)
     if parsed.problems:
         print_problems(parsed.problems)
@@ -218,19 +224,19 @@ def _state(rule: Rule) -> str:
 
 def _as_data(rule: Rule) -> dict[str, Any]:
     return {
-        "name": strip_controls(rule.name),
+        "name": rule.name,
         "file": rule.file,
         "line": rule.line,
         "owner": rule.owner.value,
         "enabled": rule.is_enabled,
         "event": rule.event,
         "action": rule.action.value,
-        "tools": sorted(map(strip_controls, rule.tools)),
-        "paths": [strip_controls(glob) for glob in rule.paths.sources] if rule.paths else [],
+        "tools": sorted(rule.tools),
+        "paths": list(rule.paths.sources) if rule.paths else [],
         "conditions": [
             {
                 "where": condition.target.value,
-                "pattern": strip_controls(condition.pattern.source),
+                "pattern": condition.pattern.source,
                 "absent": condition.is_negated,
             }
             for condition in rule.conditions
@@ -238,8 +244,8 @@ def _as_data(rule: Rule) -> dict[str, Any]:
         "fail": rule.fail_mode.value,
         "once": rule.is_shown_once,
         "clients": sorted(rule.clients),
-        "description": strip_controls(rule.description),
-        "problem": strip_controls(rule.problem),
+        "description": rule.description,
+        "problem": rule.problem,
     }
 
 

@@ -4,7 +4,7 @@ The `ci_*` tools and the tools of your own MCP servers. `call` prints the answer
 `--json` one item of the contract's `tool_results`, and exits with 0 if the tool answered, else with 40. `list` starts
 your servers and shows the state of each of their tools: automatic, on_request, changed or unreachable. If your settings
 have mistakes, it prints them and exits with 20.
-`approve` shows tools as their server declares them now, and approves them.
+`approve` shows tools as their server declares them now, exactly, and approves them; at a terminal it asks first.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from upbeat.adapters.cli.command_line import Subcommand, add_json_option, exit_on_signals, print_json, run_subcommand
+from upbeat.adapters.cli.exact_output import LINE_MARKS, confirm_rows, output_rows, show_rows
+from upbeat.adapters.mcp_client.declarations import ToolDeclaration
 from upbeat.adapters.mcp_server.protocol import TOOL_DEFINITIONS
 from upbeat.adapters.system.config.resolver import resolve_root, working_directory
 from upbeat.adapters.system.config.settings import load_settings
+from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import Application, ServerLifetime, build_application
 from upbeat.core.contract.codes import ExitCode
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.engine.pipeline import call_tool
 from upbeat.core.errors import ToolFailure
-from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.exact import escape_exactly
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.settings_layers import did_you_mean
 from upbeat.core.tool_servers import qualified_tool_name, split_tool_name
@@ -123,31 +126,51 @@ def _call(application: Application, options: argparse.Namespace) -> int:
         print(called.model_text, file=sys.stderr if called.result.error else sys.stdout)
     offered = application.tool_provider.tools()
     if options.name not in offered and (hint := did_you_mean(options.name, offered)):
-        print(f"upbeat: no tool '{strip_controls(options.name)}'{hint}", file=sys.stderr)
+        print(f"upbeat: no tool '{escape_exactly(options.name)}'{hint}", file=sys.stderr)
     for limit in called.limits:
         print(f"[Limits] {limit.text}", file=sys.stderr)
     return ExitCode.OK if called.result.status == "ok" else ExitCode.TOOL_FAILED
 
 
 def _approve(application: Application, options: argparse.Namespace) -> int:
-    """Approve tools, and print their whole declarations: users see all that a model may see."""
+    """Show the whole declarations of tools, all that a model may see, and approve them; a terminal is asked first."""
     server, tool = split_tool_name(options.name) if "." in options.name else (options.name, "")
     assert application.user_servers
+    root = resolve_root(options.repo, application.environment)
+    confirmed = _confirm_declarations if not (options.yes or options.json) else lambda _declarations: True
     try:
-        approved = application.user_servers.approve(
-            server, tool, resolve_root(options.repo, application.environment), threading.Event()
-        )
+        approved = application.user_servers.approve(server, tool, root, threading.Event(), confirmed)
     except ToolFailure as failure:
         print(f"upbeat: {sanitize_text(str(failure)).text}", file=sys.stderr)
         return ExitCode.TOOL_FAILED
-    declarations = [json.loads(strip_controls(declaration.json_text)) for declaration in approved]
+    if not approved:
+        print("upbeat: nothing was approved", file=sys.stderr)
+        return 1
     if options.json:
-        return print_json({"approved": declarations})
-    for declaration in declarations:
-        print(json.dumps(declaration, indent=2, ensure_ascii=False))
-    names = strip_controls(", ".join(qualified_tool_name(server, declaration.name) for declaration in approved))
+        return print_json({"approved": [json.loads(declaration.json_text) for declaration in approved]})
+    if options.yes:
+        show_rows(_declaration_rows(approved), is_question=False)
+    names = ", ".join(escape_exactly(qualified_tool_name(server, declaration.name)) for declaration in approved)
     print(f"upbeat: approved as shown: {names}; approve again if a declaration changes", file=sys.stderr)
     return 0
+
+
+def _confirm_declarations(declarations: Sequence[ToolDeclaration]) -> bool:
+    """Show ``declarations``; return whether the user approves them, or called the command without a terminal."""
+    rows = _declaration_rows(declarations)
+    if are_terminals(sys.stdin, sys.stdout):
+        return confirm_rows(rows, "upbeat: approve as shown?")
+    return show_rows(rows, is_question=False)
+
+
+def _declaration_rows(declarations: Sequence[ToolDeclaration]) -> list[str]:
+    """Return the declarations as JSON: exact rows for a terminal, plain ASCII for a program."""
+    is_terminal = are_terminals(sys.stdout)
+    rows: list[str] = []
+    for declaration in declarations:
+        text = json.dumps(json.loads(declaration.json_text), indent=2, ensure_ascii=not is_terminal)
+        rows += output_rows(text, LINE_MARKS) if is_terminal else text.split("\n")
+    return rows
 
 
 def _call_options(parser: argparse.ArgumentParser) -> None:
@@ -158,6 +181,7 @@ def _call_options(parser: argparse.ArgumentParser) -> None:
 
 def _approve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="SERVER[.TOOL]")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
     add_json_option(parser)
 
 

@@ -1,4 +1,4 @@
-"""``upbeat trust``: trust this project's settings, workflows, rules and prompts with their present content.
+r"""``upbeat trust``: trust this project's settings, workflows, rules and prompts with their present content.
 
 Until you trust it, a project can only make settings and rules stricter. Its workflows and prompts
 (`.claude/commands`) do not count, and its rules for other programs (`.cursor/rules`, `.claude/rules`,
@@ -6,8 +6,9 @@ Until you trust it, a project can only make settings and rules stricter. Its wor
 A script that `evidence.tests` names does not count as a run of the tests. Its `.mcp.json` is part of the question if
 your settings take a server from it. Changing a file ends the trust in it.
 
-The command prints each file and what it would do, and then asks. Without a terminal it trusts nothing unless you pass
-`--yes`. `--list` shows everything you trust on this machine; `--revoke` ends the trust in this project.
+The command prints each file exactly, with what would not be visible as `\u{1b}`, and what it would do, and then asks.
+Without a terminal it trusts nothing unless you pass `--yes`. `--list` shows everything you trust on this machine;
+`--revoke` ends the trust in this project.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from functools import partial
 from pathlib import Path
 
 from upbeat.adapters.cli.command_line import add_repo_option, confirm, create_parser, project_root
+from upbeat.adapters.cli.exact_output import bytes_rows, output_rows, show_rows
 from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.adapters.system.config.guidance import guidance_files
 from upbeat.adapters.system.config.prompt_files import COMMANDS_FOLDER, project_prompts
-from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files, to_display_text
+from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files
 from upbeat.adapters.system.config.rules import MAX_BYTES as MAX_RULE_BYTES
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import digest_of, read_trust_store, revoke, trust
@@ -37,7 +39,7 @@ from upbeat.adapters.system.files.toml_file import MAX_BYTES
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.core.engine.observe_run import named_scripts
 from upbeat.core.errors import ToolFailure
-from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.exact import Marks, escape_exactly
 from upbeat.core.settings import KEYS
 from upbeat.core.tool_servers import ServerConfig
 
@@ -84,10 +86,9 @@ def run(arguments: Sequence[str]) -> int:
         print(f"upbeat: nothing to trust: {root} has none of {names}", file=sys.stderr)
         return 2
     for request in requests:
-        name = to_display_text(os.path.relpath(request.path, root))
-        print(f"# {name}", strip_controls(request.data.decode("utf-8", "replace")).rstrip(), sep="\n", flush=True)
-        for consequence in request.consequences:
-            print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
+        if not _show(request, root, is_question=not options.yes):
+            print("upbeat: nothing was trusted: not all of it was shown", file=sys.stderr)
+            return EXIT_REFUSED
     if not options.yes and not are_terminals(sys.stdin, sys.stderr):
         print("upbeat: nothing was trusted: cannot prompt without a terminal; pass --yes to trust", file=sys.stderr)
         return EXIT_REFUSED
@@ -97,8 +98,19 @@ def run(arguments: Sequence[str]) -> int:
         return EXIT_REFUSED
     for request in requests:
         trust(request.path, request.data, environment)
-        print(f"upbeat: {request.path} is trusted until its content changes", file=sys.stderr)
+        print(f"upbeat: {escape_exactly(str(request.path))} is trusted until its content changes", file=sys.stderr)
     return 0
+
+
+def _show(request: TrustRequest, root: str, *, is_question: bool) -> bool:
+    """Show the whole file, exactly, and what trusting it would do; return whether all of it was shown."""
+    name = os.path.relpath(request.path, root)
+    rows = [*output_rows(name, Marks("# ", "# ")), *bytes_rows(request.data)]
+    if not show_rows(rows, is_question=is_question):
+        return False
+    for consequence in request.consequences:
+        print(f"upbeat: with your trust {escape_exactly(name)} {consequence}", file=sys.stderr)
+    return True
 
 
 def _trust_requests(root: str, environment: Environment) -> Iterator[TrustRequest]:
@@ -120,7 +132,7 @@ def _trust_requests(root: str, environment: Environment) -> Iterator[TrustReques
             continue
         content = read_content(path, root, max_bytes)
         if content.problem:
-            print(f"upbeat: {to_display_text(os.path.relpath(path, root))}: {content.problem}", file=sys.stderr)
+            print(f"upbeat: {escape_exactly(os.path.relpath(path, root))}: {content.problem}", file=sys.stderr)
         else:
             yield TrustRequest(path, content.data, consequences(content.data))
 
@@ -160,7 +172,7 @@ def _server_consequences(client: Client, servers: Sequence[ServerConfig], folder
         except ToolFailure as failure:
             consequences.append(f"starts nothing for your server {server.name}: {failure}")
             continue
-        command = strip_controls(shlex.join((launch.command, *launch.args)))
+        command = escape_exactly(shlex.join((launch.command, *launch.args)))
         consequences.append(f"starts, as you, for your server {server.name}: {command}")
     return consequences
 
@@ -173,14 +185,14 @@ def _list(environment: Environment) -> int:
     for name, digest in sorted(trusted.items()):
         content = read_content(Path(name), None, MAX_BYTES)
         state = "trusted" if digest_of(content.data) == digest else "changed since"
-        print(f"{state if content.exists else 'missing':13}  {strip_controls(name)}")
+        print(f"{state if content.exists else 'missing':13}  {escape_exactly(name)}")
     return 0
 
 
 def _revoke(root: str, environment: Environment) -> int:
     revoked = revoke(root, environment)
     for name in revoked:
-        print(f"upbeat: {strip_controls(name)} is no longer trusted", file=sys.stderr)
+        print(f"upbeat: {escape_exactly(name)} is no longer trusted", file=sys.stderr)
     if not revoked:
         print(f"upbeat: nothing in {root} was trusted; `upbeat trust --list` shows what is", file=sys.stderr)
     return 0 if revoked else 2
@@ -188,4 +200,4 @@ def _revoke(root: str, environment: Environment) -> int:
 
 def _display_value(value: object) -> str:
     shown = value.value if isinstance(value, Enum) else list(value) if isinstance(value, tuple) else value
-    return strip_controls(str(shown)).replace("\n", " ")
+    return escape_exactly(str(shown))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from upbeat.adapters.cli.exact_output import diff_rows, show_rows
 from upbeat.adapters.cli.install import confirm_plan, parser_for
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.install.apply import apply_plan, remove_leftovers
@@ -55,7 +56,7 @@ def _explain_drifts(plan: InstallationPlan, *, merge: bool) -> None:
     """Show what was changed since the install, and how to proceed."""
     for drift in plan.drifts:
         print(f"{drift.path}: {drift.reason}:")
-        print("\n".join(diff_lines(drift.path, drift.installed, drift.current)), flush=True)
+        show_rows(diff_rows(diff_lines(drift.path, drift.installed, drift.current)), is_question=False)
     print("upbeat: nothing was removed, because files have changed since the install (see above)", file=sys.stderr)
     if merge:
         print("resolve these by hand, then run the command again", file=sys.stderr)

@@ -1,7 +1,8 @@
 """Render an installation plan for the terminal.
 
-Invariant: it shows every file and every line that will change, and no secret: control characters and secrets are
-removed from both versions before they are compared, so that no part of one is shown.
+Invariant: it shows every file and every line that will change, and no secret: secrets are removed from both versions
+before they are compared, so that no part of one is shown. Whoever prints the lines escapes them
+(``core/sanitize/exact``).
 """
 
 from __future__ import annotations
@@ -46,20 +47,24 @@ def _whole_file_lines(verb: str, own: tuple[Path, ...], files: list[tuple[Path, 
 
 
 def diff_lines(path: Path, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    """Yield a unified diff; for binary files only that they differ."""
-    try:
-        before, after = _lines(old), _lines(new)
-    except UnicodeDecodeError:
-        yield f"binary    {path}  ({_size(old)} -> {_size(new)})"
-        return
+    """Yield a unified diff; bytes that are not UTF-8 are lone surrogates in it."""
+    before, after = _lines(old), _lines(new)
     names = [str(path) if data is not None else "/dev/null" for data in (old, new)]
     lines = list(difflib.unified_diff(before, after, names[0], names[1], n=CONTEXT_LINES, lineterm=""))
     yield from lines or [f"changed   {path}  (in line ends, or in parts that are not shown)"]
 
 
 def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8-sig")
-    return redact(strip_controls(text, preserve_lines=True), preserve_lines=True).text.splitlines()
+    """Return the lines without secrets; one whose secret is split by control characters is stripped of these, too."""
+    text = (data or b"").decode("utf-8", "surrogateescape").removesuffix("\n")
+    if not text:
+        return []
+    stripped = strip_controls(text, preserve_lines=True)
+    clean, exact = (redact(version, preserve_lines=True).text.split("\n") for version in (stripped, text))
+    return [
+        line if found == known or strip_controls(line, preserve_lines=True) == known else known
+        for line, found, known in zip(exact, stripped.split("\n"), clean, strict=True)
+    ]
 
 
 def _size(data: bytes | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -110,8 +110,17 @@ class ServersProvider:
             self._get_connection(server, root).start()
         return [status for server in servers for status in self._statuses_of_server(server, root, cancelled)]
 
-    def approve(self, server_name: str, tool: str, root: str, cancelled: Cancellation) -> tuple[ToolDeclaration, ...]:
-        """Approve ``tool`` (empty: all tools of the server) as declared now; return the approved declarations.
+    def approve(
+        self,
+        server_name: str,
+        tool: str,
+        root: str,
+        cancelled: Cancellation,
+        confirm: Callable[[Sequence[ToolDeclaration]], bool] = lambda _declarations: True,
+    ) -> tuple[ToolDeclaration, ...]:
+        """Approve ``tool`` (empty: all tools of the server) as declared now, unless ``confirm`` says no.
+
+        Return the approved declarations.
 
         Raises:
             ToolFailure: The server or the tool is unavailable.
@@ -120,6 +129,8 @@ class ServersProvider:
         server = self._find_server(server_name)
         declared = self._ready_connection(server, root, cancelled).list_tools(cancelled)
         chosen = (_find_declaration(declared, server, tool),) if tool else tuple(declared.values())
+        if not confirm(chosen):
+            return ()
         self._pins.approve(_pin_key(server, root), {declaration.name: declaration.digest for declaration in chosen})
         return chosen
 

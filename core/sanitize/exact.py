@@ -64,6 +64,17 @@ def escape_exactly(text: str, encoding: str = "utf-8") -> str:
     return f"{escaped[:-1]}\\u{{20}}" if escaped.endswith(" ") else escaped
 
 
+def hidden_characters(text: str) -> list[str]:
+    """Return what a text that a user wrote has no use for, as ``U+202E in line 3``: controls, and invisible format
+    characters other than joiners."""
+    return [
+        f"U+{ord(char):04X} in line {number}"
+        for number, line in enumerate(text.split("\n"), 1)
+        for char in line
+        if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") and char not in "\t\u200c\u200d"
+    ]
+
+
 def exact_rows(text: str, columns: int, marks: Marks = DEFAULT_MARKS, encoding: str = "utf-8") -> list[str]:
     """Return ``text`` as rows of at most ``columns`` columns (at least ``MIN_COLUMNS``), line by line."""
     rows: list[str] = []

@@ -149,7 +149,7 @@ def test_trust(here: Here, tmp_path: Path) -> None:
     trusted = wall()
     write(repo, {"config/auto-tools.toml": "[budget]\nwall_ms = 9001\n"})
 
-    assert (0, b"# config/auto-tools.toml\n[budget]\nwall_ms = 9000\n") == (done.code, done.stdout)
+    assert (0, b"# config/auto-tools.toml\n  | [budget]\n  | wall_ms = 9000\n") == (done.code, done.stdout)
     assert (
         "upbeat: with your trust config/auto-tools.toml sets budget.wall_ms = 9000 (without trust: 5000)\n"
         f"upbeat: {repo}/config/auto-tools.toml is trusted until its content changes\n"
@@ -158,7 +158,7 @@ def test_trust(here: Here, tmp_path: Path) -> None:
 
 
 def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> None:
-    """Settings and workflows are shown and trusted together; what would hide in a terminal does not reach it."""
+    """Settings and workflows are shown and trusted together; what would hide in a terminal is escaped."""
     repo = make_repository(tmp_path / "repo")
     write(
         repo,
@@ -173,8 +173,8 @@ def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> No
 
     assert (2, 0) == (before.code, after.code)
     assert (
-        '# .upbeat/auto-tools.toml\nmode = "plan"\n'
-        '# .upbeat/workflows.toml\n# red\n[workflows.mine]\nstages = ["DEV"]\n'
+        '# .upbeat/auto-tools.toml\n  | mode = "plan"\n'
+        '# .upbeat/workflows.toml\n  | # \\u{202e}red\n  | [workflows.mine]\n  | stages = ["DEV"]\n'
     ) == done.stdout.decode()
     assert [
         "upbeat: with your trust .upbeat/auto-tools.toml changes nothing: its settings are already in effect",

@@ -41,7 +41,8 @@ def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
     says = r"deny on before-tool of shell where the command has rm\s+'-rf'"
     assert (0, f"{repo}/{FILE}\n") == (added.code, added.stdout.decode())
     assert f"no-rm  {says}\n       {FILE} ({waits})\n" == listed.stdout.decode()
-    assert f"no-rm: {says} ({waits})\n# {FILE}\n{text}" == shown.stdout.decode()
+    lines = "".join(f"  | {line}\n" for line in text.splitlines())
+    assert f"no-rm: {says} ({waits})\n# {FILE}\n{lines}" == shown.stdout.decode()
     assert (0, "no problems found\n") == (checked.code, checked.stdout.decode())
     assert (0, f"removed {FILE}\n", False) == (removed.code, removed.stdout.decode(), (repo / FILE).exists())
 
@@ -136,12 +137,22 @@ def test_trust(here: Here, repo: Path, home: Path) -> None:
 
 
 def test_text_of_stdin(here: Here, repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule's text can come on stdin; what is shown of a file has no controls."""
-    monkeypatch.setattr("sys.stdin", StringIO("Words \x1b[31m.\n"))
+    """A rule's text can come on stdin; what is shown of a file is escaped."""
+    monkeypatch.setattr("sys.stdin", StringIO("Words\t⚠️.\n"))
     added = here("rules", "add", "x", "--event", "prompt", "--action", "tell", cwd=repo, home=home)
     shown = here("rules", "show", "x", cwd=repo, home=home)
 
-    assert (0, True, False) == (added.code, b"Words" in shown.stdout, b"\x1b" in shown.stdout)
+    assert (0, True) == (added.code, "  | Words\\u{9}⚠\\u{fe0f}.\n" in shown.stdout.decode())
+
+
+@pytest.mark.parametrize("text", ["x\x1b]0;y\x07", "a\u202eb", "a\nb\u200b", "\ufeffx", "a\rb", "\U000e0041"])
+def test_hidden_text_is_refused(here: Here, repo: Path, home: Path, text: str) -> None:
+    """A rule with characters that nobody can see is not written; the message names them and their line."""
+    done = here("rules", "add", "x", "--event", "prompt", "--action", "tell", "--text", text, cwd=repo, home=home)
+
+    assert 1 == done.code
+    assert "the rule contains characters that nobody can see (U+" in done.stderr
+    assert not (repo / ".upbeat/rules/x.md").exists()
 
 
 @pytest.fixture

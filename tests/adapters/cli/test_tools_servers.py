@@ -59,7 +59,7 @@ def test_a_list_with_invalid_settings(here: Here, repo: Path, tmp_path: Path, op
 
 
 def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> None:
-    """A tool that has changed is refused by hand, too; approving shows it, without controls, and lets it answer."""
+    """A tool that has changed is refused by hand, too; approving shows it whole and lets it answer."""
     call = ("tools", "call", "odd.search", "--args", '{"q": "x"}', "--json")
     settings(tmp_path, odd("fine"))
     before = here(*call, cwd=repo, home=tmp_path)
@@ -70,7 +70,8 @@ def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> No
 
     assert (0, 40, 0, 0) == (before.code, after.code, approved.code, again.code)
     assert "E_NOT_APPROVED" == json.loads(after.stdout)["error"]["code"]
-    assert "Searches, and more." == json.loads(approved.stdout)["description"]
+    assert "Searches, and more.\u202e" == json.loads(approved.stdout)["description"]
+    assert approved.stdout.isascii()
     assert "upbeat: approved as shown: odd.search; approve again if a declaration changes\n" == approved.stderr
 
 
@@ -121,4 +122,4 @@ def test_trust_for_a_projects_servers(here: Here, tmp_path: Path) -> None:
     done = here("trust", "--yes", cwd=repo, home=tmp_path)
 
     assert (2, 0) == (without.code, done.code)
-    assert b'# .mcp.json\n{"mcpServers": {}}\n' == done.stdout
+    assert b'# .mcp.json\n  | {"mcpServers": {}}\n' == done.stdout

@@ -37,19 +37,30 @@ def test_every_file_is_shown() -> None:
     ] == list(plan_lines(InstallationPlan("claude", changes, None, None, None, own_folders=(Path("/ours"),))))
 
 
-def test_secrets_and_control_sequences_are_not_shown() -> None:
-    """A secret next to a change is redacted, and terminal sequences are removed."""
+def test_secrets_are_not_shown_and_nothing_else_is_missing() -> None:
+    """A secret next to a change is redacted; terminal sequences stay, for the display to escape."""
     old = f'{{"key": "{SECRET}",\r\n"red": "\x1b[31m"}}'.encode()
     lines = list(diff_lines(Path("/s"), old, old.replace(b"}", b', "a": 1}')))
 
     assert SECRET not in "\n".join(lines)
     assert "<redacted:" in lines[3]
-    assert ['-"red": ""}', '+"red": "", "a": 1}'] == lines[4:]
+    assert ['-"red": "\x1b[31m"}', '+"red": "\x1b[31m", "a": 1}'] == lines[4:]
+
+
+def test_a_secret_that_is_divided() -> None:
+    """Invisible characters inside a secret do not show a part of it."""
+    hidden = f"{SECRET[:20]}\u200b{SECRET[20:]}"
+    shown = "\n".join(diff_lines(Path("/s"), f'key = "{hidden}"\nevil \x1b]0;\nb\x07'.encode(), None))
+
+    assert SECRET[:20] not in shown
+    assert SECRET[20:] not in shown
+    assert "-evil \x1b]0;\n-b\x07" in shown
 
 
 def test_a_change_without_visible_lines() -> None:
-    """For bytes that are no text, and for changes that no line shows, it is said that they differ."""
-    assert ["binary    /s  (1 bytes -> 0 bytes)"] == list(diff_lines(Path("/s"), b"\xff", None))
+    """Bytes that are no text and line ends are shown; of changes that no line shows it is said that there are some."""
+    assert "-\udcff" == list(diff_lines(Path("/s"), b"\xff", None))[-1]
+    assert ["-a\r", "+a"] == list(diff_lines(Path("/s"), b"a\r\n", b"a\n"))[-2:]
     assert ["changed   /s  (in line ends, or in parts that are not shown)"] == list(
-        diff_lines(Path("/s"), b"a\r\n", b"a\n")
+        diff_lines(Path("/s"), f"{SECRET}\n".encode(), f"{SECRET}x\n".encode())
     )
