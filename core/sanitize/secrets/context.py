@@ -2,10 +2,6 @@
 
 Every search begins where the text was found to have such a context, and each pattern has an upper bound. What is judged
 repeats in most texts, so each search judges the same value once; no value is kept beyond it.
-
-Not secrets: values shorter than six characters (eight for tokens); prose; references and templates (``$TOKEN``,
-``{{ token }}``, ``<token>``); one repeated character (``xxxx``, ``****``); names made of ordinary words without digits
-(``your-api-key``, ``changeme``); and, unless quotes show a literal, identifiers, calls and attribute chains.
 """
 
 from __future__ import annotations
@@ -16,13 +12,35 @@ from binascii import a2b_base64
 from collections.abc import Iterator, Set
 from functools import cache
 
-from upbeat.core.package_data import load_rows, load_toml
+from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
+from upbeat.core.sanitize.secrets.values import (
+    is_clearly_secret,
+    is_placeholder,
+    is_secret,
+    is_strongly_secret,
+)
 
 _PATTERNS = load_toml(__package__, "context_patterns.toml")
 _BASE_RANK = len(SECRET_FORMATS) + 2
 """A format names a secret first."""
+STRUCTURES = frozenset(
+    {
+        "table",
+        "separated values",
+        "kubernetes secret",
+        "web key",
+        "putty key",
+        "password file",
+        "registry login",
+        "braced password",
+        "cookie",
+        "account lines",
+        "sql",
+    }
+)
+"""Contexts of documents with a structure."""
 CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
 """Contexts that show a secret even if lines were joined."""
 
@@ -49,6 +67,27 @@ def find_secrets_in_context(scan: ScannedText, contexts: Set[str]) -> Iterator[S
         yield from _find_in_assignments(scan)
     if "prose label" in contexts:
         yield from _find_in_prose(scan)
+    yield from _find_by_tables(scan, contexts)
+
+
+def _find_by_tables(scan: ScannedText, contexts: Set[str]) -> Iterator[SecretSpan]:
+    """Yield the secrets that need the large tables, which are loaded when first used."""
+    if "command" in contexts or "generic command" in contexts:
+        from upbeat.core.sanitize.secrets.tools import find_in_commands
+
+        yield from find_in_commands(scan)
+    if "call" in contexts:
+        from upbeat.core.sanitize.secrets.calls import find_in_calls
+
+        yield from find_in_calls(scan)
+    if "label" in contexts:
+        from upbeat.core.sanitize.secrets.labels import find_by_label
+
+        yield from find_by_label(scan)
+    if not contexts.isdisjoint(STRUCTURES):
+        from upbeat.core.sanitize.secrets.structures import find_in_structures
+
+        yield from find_in_structures(scan)
 
 
 def has_labelled_value(scan: ScannedText) -> bool:
@@ -110,35 +149,107 @@ def _find_in_urls(scan: ScannedText) -> Iterator[SecretSpan]:
 
 # Assignments
 
-_PASSWORD_NAMES = ("pass", "pwd", "secret", "密码", "密碼", "口", "creden", "_auth")
+_PASSWORD_NAMES = (
+    "pass",
+    "pw",
+    "psk",
+    "mnemonic",
+    "seed",
+    "recovery",
+    "backup",
+    "secret",
+    "密码",
+    "密碼",
+    "口",
+    "creden",
+    "_auth",
+)
 _ASSIGNMENT = re.compile(_PATTERNS["assignment"], re.VERBOSE)
 _LITERAL_LINE = re.compile(_PATTERNS["literal_line"])
 _MAX_NAME_LENGTH = 128
+_LOOKUP = re.compile(
+    r"(?:get|find|fetch|read|load|lookup|has|delete|remove|create|describe|use|is|of|check)[a-z_]{0,24}$"
+)
+"""Functions that take the name of a secret."""
+_RESOURCE = re.compile(r"arn:[\w:/-]{0,120}$|projects/[\w/-]{0,100}$")
+_QUERY = re.compile(r"[?&][\w.-]*$")
+_NO_SECRET_KEY = re.compile(
+    r"(?:public|pub|cache|primary|foreign|partition|sort|idempotency|object|s3|row|lookup|index|hash|group|unique|host|host_|mon"
+    r"|tur|don|hot|route|routing|event|message|issue|project|storage|query|react|i18n|item|config|registry|parent|composite"
+    r"|dedup|deduplication|artifact|blob|file|image|path|bucket|segment|record|entity|order)[_-]?key$"
+)
+"""Keys that identify something."""
+_MAX_CONTINUATION = 8_000
+_CONCATENATED = re.compile(
+    r"[\"'`](?:[ \t]{0,8}(?:\+|\.\.?|\\|<>|&)?[ \t]{0,8}\n?[ \t]{0,40}(?:\+|\.\.?)?[ \t]{0,8})"
+    r"[\"'`](?P<part>[^\s\"'`]{4,512})"
+)
+_BASE64_LINES = re.compile(
+    r"(?<=[A-Za-z0-9+/]{32})\n[ \t]{0,40}(?P<part>[A-Za-z0-9+/]{4,128}={0,2})(?=[\"'`]?[ \t]*(?:\n|\Z))"
+)
 _REST = re.compile(r"[^\s\"'`<>“”「」『』，。；、！？（）]{0,256}")
 
 
 def _find_in_assignments(scan: ScannedText) -> Iterator[SecretSpan]:
     """Yield values of telling names: in code, JSON, YAML, environment files, headers and prose."""
-    text, judge = scan.text, cache(is_secret)
+    text, judge, judge_strictly = scan.text, cache(is_secret), cache(is_strongly_secret)
     for match in scan.find_matches(_ASSIGNMENT, "assignment", scan.lowered):
         name, group = match["name"], match.lastgroup or "bare"
         start, end = match.span(group)
         is_literal = group != "bare" or _is_literal(text, match)
-        if group == "bare" and is_literal and (rest := _REST.match(text, end)):
-            end = rest.end()
-        elif group == "bare" and text[end : end + 1] in ("(", "[", "{") and text[start:end].isidentifier():
+        if group == "bare" and is_literal and not _in_query(text, match) and (rest := _REST.match(text, end)):
+            end = start + len(text[start : rest.end()].rstrip(";,)&"))
+        if _is_reference(text, match, group, end):
             continue
-        is_user_chosen = name.startswith(_PASSWORD_NAMES) and "key" not in name and match["comma"] is None
-        if judge(text[start:end], is_user_chosen=is_user_chosen, is_literal=is_literal):
+        value = text[start:end].strip() if group == "block" else text[start:end]
+        is_user_chosen = name.startswith(_PASSWORD_NAMES) and "key" not in name
+        if name == "pass" or any(match[mark] is not None for mark in ("anykey", "comma", "weak", "bold")):
+            is_found = judge_strictly(value, is_user_chosen=is_user_chosen, is_literal=is_literal)
+        else:
+            is_found = judge(value, is_user_chosen=is_user_chosen, is_literal=is_literal)
+        if is_found:
             yield SecretSpan(start, end, _BASE_RANK + 1, _secret_kind(name))
+            yield from _continued(text, end, _secret_kind(name))
+
+
+def _is_reference(text: str, match: re.Match[str], group: str, end: int) -> bool:
+    """Return whether what follows the name is no value: a call, a name that is looked up, a resource."""
+    name_start = match.start("name")
+    if group == "phrase":
+        return not ("phrase" in match["name"] or match["name"] == "mnemonic" or "\n" in match["link"])
+    if group == "bare" and text[end : end + 1] in ("(", "[", "{") and text[match.start(group) : end].isidentifier():
+        return True
+    before = text[max(name_start - _MAX_NAME_LENGTH, 0) : name_start]
+    if match["anykey"] is not None:
+        return _NO_SECRET_KEY.search(before.lower() + match["anykey"]) is not None
+    return (match["link"].startswith("(") and _LOOKUP.search(before.lower()) is not None) or _RESOURCE.search(
+        before
+    ) is not None
+
+
+def _continued(text: str, end: int, kind: str) -> Iterator[SecretSpan]:
+    """Yield the parts of a value on the next lines: strings that are concatenated, lines of base64."""
+    for pattern in (_CONCATENATED, _BASE64_LINES):
+        position = end
+        while (part := pattern.match(text, position)) and part.start() < end + _MAX_CONTINUATION:
+            yield SecretSpan(*part.span("part"), _BASE_RANK + 1, kind)
+            position = part.end("part")
+
+
+def _in_query(text: str, match: re.Match[str]) -> bool:
+    """Return whether an assignment is part of the query of a URL, where others may follow."""
+    return (
+        match["link"] == "="
+        and _QUERY.search(text, max(match.start() - _MAX_NAME_LENGTH, 0), match.start()) is not None
+    )
 
 
 def _is_literal(text: str, match: re.Match[str]) -> bool:
     """Return whether the form of the line shows that a value without quotes is no expression."""
-    if not match["name"].isascii() or match["link"].endswith(">"):
+    if not match["name"].isascii() or match["bold"] or match["link"].endswith(">"):
         return True
     start = max(match.start() - _MAX_NAME_LENGTH, 0)
-    return match["link"] == "=" and _LITERAL_LINE.search(text, start, match.start("link")) is not None
+    return match["link"] in ("=", ": ") and _LITERAL_LINE.search(text, start, match.start("link")) is not None
 
 
 def _secret_kind(name: str) -> str:
@@ -162,139 +273,11 @@ def _find_in_prose(scan: ScannedText) -> Iterator[SecretSpan]:
     for match in scan.find_matches(_LABELLED_IN_PROSE, "prose label", scan.lowered):
         start, end = match.span("value")
         value, name = scan.text[start:end].rstrip(_CLOSING), match["name"]
+        if match["gap"] is not None and not name.startswith(("pass", "pw")):
+            continue
         if name == "pw" and match["link"].strip() in (":", "="):
             is_found = judge(value, is_user_chosen=True, is_literal=False)
         else:
             is_found = judge_strictly(value, is_user_chosen=name.startswith(("pass", "pw")))
         if is_found:
             yield SecretSpan(start, start + len(value), _BASE_RANK + 2, _secret_kind(name))
-
-
-# Values
-
-_MASK_CHARACTER = re.compile(r"[xX*.\-_#0?]")
-_TEMPLATE_CHARACTER = re.compile("[{}%<$]")
-_TEMPLATE = re.compile(r"\$?\{[^{}\n]{0,80}\}|\{\{|\}\}|%\([^()\n]{0,60}\)s|%[sdr]|<[^<>\n]{1,80}>|\$\([^()\n]{0,80}\)")
-_REFERENCE = re.compile(r"\$[A-Za-z_]+|\$\d|\$env:\w+|%\w+%|(?:env|vault|ssm|op|arn|ref|file):.*", re.IGNORECASE)
-_PLACEHOLDER = re.compile(
-    r"(?:your|insert|enter|replace|change[-_ ]?(?:me|it|this)|todo|example|sample|dummy|placeholder|redacted|hidden)"
-    r"(?![a-z])[^0-9]*",
-    re.IGNORECASE,
-)
-_SPACE = re.compile(r"\s")
-_LETTER = re.compile(r"[^\W\d_]")
-_DIGIT = re.compile(r"\d")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WORD_WITH_NUMBER = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,}){1,4})?\d{0,4}")
-_PARTS = re.compile(r"[-_./:@~]+")
-_PATH = re.compile(
-    r"(?:~|\.{0,2})?/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.(?:json|ya?ml|txt|pem|key|toml|ini|py|js|ts|html?|csv)"
-)
-_IDENTIFIER = re.compile(r"[*&!@-]{0,2}[A-Za-z_$][A-Za-z_$.>:?!*-]*")
-_ATTRIBUTE_CHAIN = re.compile(r"[@!]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+")
-_CONSTANT = re.compile(r"_*(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)_*")
-_NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]{1,15}|[\d._,]+)")
-_VERSION = re.compile(r"\d{1,8}(?:\.\d{1,8})+")
-_NUMBERED = re.compile(
-    r"(?:[a-z]{1,3}|sha|utf|base|oauth|pbkdf|argon|scrypt|bcrypt|blake|ascii|step|line|part|test|field|level|option|user|row|col"
-    r"|python|release|version|node|item|input|page|phase|case|type|attempt|number|pass(?:word|wd)?)[-_]?v?\d{1,5}[a-z]{0,2}",
-    re.IGNORECASE,
-)
-_MARKUP = re.compile(r"[=*\\^~]{2}|[/\\].*[/\\]|::|->|\d[.:]\d")
-_TOKEN = re.compile(r"[\w.~+/=:!@#$%^&*-]+", re.ASCII)
-
-PLACEHOLDER_WORDS = frozenset(
-    word for (row,) in load_rows(__package__, "placeholder_words.tsv") for word in row.split()
-)
-"""Words that describe a secret rather than being one."""
-
-
-def is_secret(value: str, *, is_user_chosen: bool, is_literal: bool) -> bool:
-    """Return whether ``value`` is a secret.
-
-    ``is_user_chosen``: it may be a password, so any word is possible; otherwise it is generated. ``is_literal``: quotes
-    or the form of the line show that it is not an identifier.
-    """
-    if len(value) < (6 if is_user_chosen else 8) or not value.isascii() or _SPACE.search(value):
-        return False
-    if is_placeholder(value) or (not is_literal and _is_code(value, is_user_chosen=is_user_chosen)):
-        return False
-    return _looks_user_chosen(value) if is_user_chosen else _looks_generated(value)
-
-
-def is_clearly_secret(value: str, *, is_user_chosen: bool) -> bool:
-    """Return whether ``value`` is a secret even if only a blank separates it from a name, as in prose.
-
-    It has letters and digits, and is not a word with a number (``sha256``), a name or a path. A generated value has at
-    least sixteen characters.
-    """
-    has_both = _DIGIT.search(value) and _LETTER.search(value)
-    if not has_both or not is_secret(value, is_user_chosen=is_user_chosen, is_literal=False):
-        return False
-    if not is_user_chosen:
-        return len(value) >= 16
-    return not _NUMBERED.fullmatch(value) and not _MARKUP.search(value)
-
-
-def is_placeholder(value: str) -> bool:
-    """Return whether ``value`` is a placeholder for a secret: a reference, a template, ordinary words."""
-    if len(value) >= 4 and _MASK_CHARACTER.search(value) and len(set(value.lower())) <= 2:
-        return True
-    if _REFERENCE.fullmatch(value) or _PLACEHOLDER.fullmatch(value):
-        return True
-    literal = _TEMPLATE.sub("", value) if _TEMPLATE_CHARACTER.search(value) else value
-    if literal != value and len(literal) < 6:
-        return True
-    return not _DIGIT.search(literal) and all(word.lower() in PLACEHOLDER_WORDS for word in _WORDS.findall(literal))
-
-
-def _is_code(value: str, *, is_user_chosen: bool) -> bool:
-    """Return whether a value without quotes looks like an expression."""
-    return bool(
-        (_IDENTIFIER.fullmatch(value) and not _has_random_case(value))
-        or _ATTRIBUTE_CHAIN.fullmatch(value)
-        or _CONSTANT.fullmatch(value)
-        or (not is_user_chosen and _NUMBER.fullmatch(value))
-    )
-
-
-def _looks_user_chosen(value: str) -> bool:
-    """Return whether a user could have chosen ``value`` as a password: it is no label, name or path."""
-    if _DIGIT.search(value):
-        return not _is_path(value) and not _VERSION.fullmatch(value)
-    if value.isalpha():
-        is_label = value.istitle() or value.isupper()
-        return _has_random_case(value) or (
-            not is_label and PLACEHOLDER_WORDS.isdisjoint(map(str.lower, _WORDS.findall(value)))
-        )
-    return re.search(r"[\\\[\]()]", value) is None and re.fullmatch(r"[A-Za-z_.:/-]+", value) is None
-
-
-def _looks_generated(value: str) -> bool:
-    """Return whether ``value`` could be generated: it mixes letters and digits, or cases, unlike any word."""
-    if not _TOKEN.fullmatch(value):
-        return False
-    if value.isalpha():
-        return _has_random_case(value)
-    if not _DIGIT.search(value):
-        return len(value) >= 16 and not is_made_of_words(value)
-    if _is_path(value):
-        return False
-    if not _LETTER.search(value):
-        return len(value) >= 20 and not _VERSION.fullmatch(value)
-    return not is_made_of_words(value)
-
-
-def is_made_of_words(value: str) -> bool:
-    """Return whether ``value`` consists of words, each followed by a short number at most."""
-    return all(_WORD_WITH_NUMBER.fullmatch(part) for part in _PARTS.split(value))
-
-
-def _is_path(value: str) -> bool:
-    """Return whether ``value`` is a path made of words: base64 has slashes, too."""
-    return _PATH.fullmatch(value) is not None and is_made_of_words(value)
-
-
-def _has_random_case(value: str) -> bool:
-    """Return whether capitals in ``value`` look random: a new word every other letter."""
-    return len(value) >= 10 and len(_WORDS.findall(value)) * 5 >= len(value) * 2

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from upbeat.core.package_data import load_toml
+from upbeat.core.package_data import load_rows, load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretFormat
 
 if TYPE_CHECKING:
@@ -25,9 +25,28 @@ _RE2_MIN_LENGTH = 4000
 _FRAGMENT_NAME = re.compile(r"\{([A-Z]+)\}")
 
 
+def _names(file: str, column: int) -> list[str]:
+    return sorted({name for row in load_rows(__package__, file) for name in row[column].replace("^", "").split("|")})
+
+
+def is_latin(label: str) -> bool:
+    """Return whether a search for the ASCII letters of ``label`` finds it without too many others."""
+    return sum(char.isascii() for char in label) >= 4
+
+
+def _searchable(label: str) -> str:
+    """Return an expression for ``label`` in a text whose characters other than ASCII are question marks."""
+    return re.escape(label.encode("ascii", "replace").decode())
+
+
 def _load_contexts() -> dict[str, tuple[tuple[str, ...], str]]:
     rows = dict(load_toml(__package__, "contexts.toml"))
     fragments = rows.pop("fragments")
+    fragments["PROGRAMS"] = "|".join(map(re.escape, _names("tool_options.tsv", 0)))
+    fragments["CALLS"] = "|".join(map(re.escape, _names("calls.tsv", 0)))
+    fragments["LABELS"] = "|".join(_searchable(label) for label in _names("labels.tsv", 1) if is_latin(label))
+    rows["call"]["literals"] = _names("calls.tsv", 0)
+    rows["label"]["literals"] = _names("labels.tsv", 1)
     return {
         name: (tuple(row["literals"]), _FRAGMENT_NAME.sub(lambda match: fragments[match[1]], row["pattern"]))
         for name, row in rows.items()
@@ -36,8 +55,12 @@ def _load_contexts() -> dict[str, tuple[tuple[str, ...], str]]:
 
 _CONTEXTS = _load_contexts()
 """The literals and the RE2 expression of each context."""
-_NON_ASCII_NAMES = ("密", "口令", "令牌", "私")
-"""Assignment names in Chinese."""
+_PROGRAMS = frozenset(_names("tool_options.tsv", 0))
+_WORD = re.compile(r"[a-z0-9][a-z0-9_-]*(?:\.com|\.sh|\.local)?")
+_CHINESE_NAMES = ("密", "口令", "令牌", "私")
+"""Names of assignments in Chinese."""
+_SEPARATE_SETS = (["encoded"], ["command", "call", "label"])
+"""Contexts whose expressions, in one set with the others, would multiply its states: thrice the time."""
 _MANY, _DENSE = 64, 40
 """The number of matches, and their distance in characters, from which on continuing without RE2 is faster."""
 
@@ -65,6 +88,8 @@ class ScannedText:
         else:
             has = self.lowered.__contains__
             self.contexts = {name for name, (literals, _) in _CONTEXTS.items() if any(map(has, literals))}
+            if _PROGRAMS.isdisjoint(_WORD.findall(self.lowered)):
+                self.contexts.discard("command")
 
     def candidate_formats(self) -> list[SecretFormat]:
         """Return the formats that may match in the text, in their order."""
@@ -75,16 +100,49 @@ class ScannedText:
     def find_matches(self, pattern: re.Pattern[str], context: str, subject: str) -> Iterator[re.Match[str]]:
         """Yield the matches of ``pattern`` in ``subject`` (``text`` or ``lowered``) that begin at ``context``.
 
+        If the pattern has a group ``bare``, what it matches is searched, too: it may contain the name of another value.
+
         Raises:
             TooManyMatchesError: There are more than ``MAX_CONTEXT_MATCHES``.
         """
         if self.engine:
             matches = self.engine.find_matches(pattern, context, self.lowered, subject)
         else:
-            matches = pattern.finditer(subject)
+            matches = _iter_matches(pattern, subject)
         yield from islice(matches, MAX_CONTEXT_MATCHES)
         if next(matches, None) is not None:
             raise TooManyMatchesError
+
+
+_MAX_NESTED = 200
+"""The length of values from which on they are not searched for others."""
+
+
+def _iter_chinese(pattern: re.Pattern[str], lowered: str, text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches that begin at a name of an assignment in Chinese."""
+    for name in _CHINESE_NAMES:
+        position = lowered.find(name)
+        while position >= 0:
+            if match := pattern.match(text, position):
+                yield match
+            position = lowered.find(name, max(_resume_at(match) if match else 0, position + 1))
+
+
+def _resume_at(match: re.Match[str]) -> int:
+    """Return where the search goes on: in the value, if it is short."""
+    group = match.lastgroup if "bare" in match.re.groupindex else None
+    if group is None or match.end(group) - match.start(group) > _MAX_NESTED:
+        return match.end()
+    return match.start(group)
+
+
+def _iter_matches(pattern: re.Pattern[str], text: str, position: int = 0) -> Iterator[re.Match[str]]:
+    if "bare" not in pattern.groupindex:
+        yield from pattern.finditer(text, position)
+        return
+    while match := pattern.search(text, position):
+        yield match
+        position = max(_resume_at(match), match.start() + 1)
 
 
 class Re2Engine:
@@ -96,43 +154,54 @@ class Re2Engine:
         by_prefilter: dict[str, list[int]] = {}
         for index, secret_format in enumerate(SECRET_FORMATS):
             by_prefilter.setdefault(secret_format.prefilter_pattern, []).append(index)
-        self._format_groups = list(by_prefilter.values())
-        self._format_set = _compile_re2_set(by_prefilter)
-        self._context_names = list(_CONTEXTS)
-        self._context_set = _compile_re2_set(expression for _, expression in _CONTEXTS.values())
+        self._format_sets = [
+            ([by_prefilter[expression] for expression in expressions], _compile_re2_set(expressions))
+            for expressions in (
+                [expression for expression in by_prefilter if not expression.startswith("[")],
+                [expression for expression in by_prefilter if expression.startswith("[")],
+            )
+        ]
+        rest = [name for name in _CONTEXTS if not any(name in names for names in _SEPARATE_SETS)]
+        self._context_sets = [
+            (names, _compile_re2_set(_CONTEXTS[name][1] for name in names)) for names in (rest, *_SEPARATE_SETS)
+        ]
         self._context_patterns = {
             name: re2.compile(expression.encode("ascii"), _options()) for name, (_, expression) in _CONTEXTS.items()
         }
 
     def find_formats(self, text: str) -> list[SecretFormat]:
         """Return the formats that may match in ``text``, in their order."""
-        groups = self._format_set.Match(text.encode("ascii", "replace")) or ()
-        return [SECRET_FORMATS[i] for i in sorted(i for group in groups for i in self._format_groups[group])]
+        data = text.encode("ascii", "replace")
+        found = [
+            i for groups, pattern_set in self._format_sets for n in pattern_set.Match(data) or () for i in groups[n]
+        ]
+        return [SECRET_FORMATS[i] for i in sorted(found)]
 
     def find_contexts(self, lowered: str) -> set[str]:
         """Return the names of the contexts that the text in lower case may contain."""
-        matches = self._context_set.Match(lowered.encode("ascii", "replace")) or ()
-        contexts = {self._context_names[index] for index in matches}
-        if not lowered.isascii() and any(map(lowered.__contains__, _NON_ASCII_NAMES)):
-            contexts.add("assignment")
+        data = lowered.encode("ascii", "replace")
+        contexts = {names[i] for names, pattern_set in self._context_sets for i in pattern_set.Match(data) or ()}
+        if "wide letters" in contexts and not lowered.isascii():
+            contexts.add("label")
+            if any(map(lowered.__contains__, _CHINESE_NAMES)):
+                contexts.add("assignment")
         return contexts
 
     def find_matches(self, pattern: re.Pattern[str], context: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
         """Yield the matches of ``pattern`` in ``text`` that begin at ``context`` in ``lowered``, or just behind it."""
-        if context == "assignment" and not lowered.isascii() and any(map(lowered.__contains__, _NON_ASCII_NAMES)):
-            yield from pattern.finditer(text)
-            return
+        if context == "assignment" and not lowered.isascii():
+            yield from _iter_chinese(pattern, lowered, text)
         data, position, count = lowered.encode("ascii", "replace"), 0, 0
         while candidate := self._context_patterns[context].search(data, position):
             start = candidate.start()
             count += 1
             if count > _MANY and start < count * _DENSE:
-                yield from pattern.finditer(text, start)
+                yield from _iter_matches(pattern, text, start)
                 return
             match = pattern.match(text, start) or pattern.match(text, start + 1)
             if match:
                 yield match
-            position = max(match.end() if match else 0, start + 1)
+            position = max(_resume_at(match) if match else 0, start + 1)
 
 
 def _options() -> re2.Options:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 
 from upbeat.core.lazy_dataclass import dataclass
-from upbeat.core.sanitize.secrets.context import is_made_of_words
 from upbeat.core.sanitize.secrets.formats import SecretFormat, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
+from upbeat.core.sanitize.secrets.values import is_made_of_words
 
 # Escapes
 
