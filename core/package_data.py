@@ -13,9 +13,8 @@ from typing import Any
 import tomli
 
 
-@cache
-def load_text(package: str, name: str) -> str:
-    """Return the text of the file ``name`` that lies beside the modules of ``package``.
+def load_bytes(package: str, name: str) -> bytes:
+    """Return the content of the file ``name`` that lies beside the modules of ``package``.
 
     Raises:
         FileNotFoundError: The package has no such file.
@@ -23,7 +22,17 @@ def load_text(package: str, name: str) -> str:
     data = pkgutil.get_data(package, name)
     if data is None:
         raise FileNotFoundError(f"{package} has no data file {name}")
-    return data.decode("utf-8")
+    return data
+
+
+@cache
+def load_text(package: str, name: str) -> str:
+    """Return the text of the file ``name`` that lies beside the modules of ``package``.
+
+    Raises:
+        FileNotFoundError: The package has no such file.
+    """
+    return load_bytes(package, name).decode("utf-8")
 
 
 @cache

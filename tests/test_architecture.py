@@ -32,6 +32,7 @@ CORE_MAY_IMPORT = {
         "pkgutil",
         "posixpath",
         "re",
+        "struct",
         "typing",
     ),
     *("unicodedata", "bracex", "pathspec", "pydantic", "re2", "tree_sitter", "tomli", "tree_sitter_bash", "wcwidth"),

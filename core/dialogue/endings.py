@@ -1,7 +1,8 @@
 """Recognize a last message of an agent that needs its user: a question, a blocker, consent to something destructive.
 
-Invariant: an offer that names something destructive always waits, whatever else the message says. When in doubt the
-turn waits: an unneeded wait costs an answer, an unneeded continuation runs past a question.
+Invariant: an offer that may be about something destructive waits, whatever else the message says: the odds from which
+it does are far below even. When in doubt the turn waits: an unneeded wait costs an answer, an unneeded continuation
+runs past a question.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from upbeat.core.prompt.quoted_spans import SpanKind, mask_prompt
 MAX_ENDING_CHARS = 2500
 """Characters at the end of a message that are read."""
 
-MIN_QUESTION_ODDS = -0.3
+MIN_QUESTION_ODDS = -1.0
 """Log odds of a real question or a blocker from which a message waits."""
 
-MIN_DANGER_ODDS = -1.5
+MIN_DANGER_ODDS = -2.0
 """Log odds of something destructive from which a message waits: nothing may be continued by mistake here."""
+
+MIN_NAMED_DANGER_ODDS = -3.0
+"""The same where the message asks for something and has a word for destroying or publishing."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _DELETES = re.compile(r"\b(?:drop|truncate|delete\s+from|update\s+\w+\s+set|rm\s+-\w*[rf]\w*)\b", re.IGNORECASE)
@@ -44,11 +48,10 @@ _LOCATION = ShellLocation("/project", "/project")
 def waits_for_user(message: str) -> bool:
     """Return whether ``message``, with which a turn is about to end, needs an answer of the user."""
     text = prepare_ending(message)
-    return (
-        weigh(text, "question_weights.tsv") >= MIN_QUESTION_ODDS
-        or weigh(text, "danger_weights.tsv") >= MIN_DANGER_ODDS
-        or _names_destruction(text)
-    )
+    if weigh(text, "question_weights.bin") >= MIN_QUESTION_ODDS:
+        return True
+    danger = weigh(text, "danger_weights.bin")
+    return danger >= MIN_DANGER_ODDS or (danger >= MIN_NAMED_DANGER_ODDS and _names_destruction(text))
 
 
 def prepare_ending(message: str) -> str:

@@ -6,19 +6,26 @@ Invariant: pure functions of the text. What the author quotes, shows as code or 
 
 from __future__ import annotations
 
+import binascii
 import math
 import re
+import struct
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from upbeat.core.package_data import load_rows
+from upbeat.core.package_data import load_bytes, load_rows
 from upbeat.core.prompt.phrases import parse_words, to_simplified
 from upbeat.core.prompt.quoted_spans import blank_spans, mask_prompt
 
-CONSTANT = "#constant"
+STEPS = 20
+"""Steps of a stored weight from one whole number to the next."""
+
 MAX_CLAUSES = 12
 """Clauses of a text that are described, from its end."""
 
+_HEADER = struct.Struct("<dI")
 _PLACEHOLDER = "\x01"
 _TOKEN = re.compile(
     rf"[a-z]+(?:['’][a-z]+)?|[0-9]+|[\u3400-\u9fff]+|{_PLACEHOLDER}+|[.!?,;:，。！？；：…]+|\n+|—|--|[$€£¥]"
@@ -176,13 +183,44 @@ def _context_features(clauses: Sequence[Clause], classes: Sequence[Sequence[str]
             yield f"{side}mark {mark}"
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A table of weights: the log odds of a text without features, and the weight of each feature by its hash.
+
+    ``hashes`` ascend; ``steps`` are the weights in units of ``1 / STEPS``, in the same order.
+    """
+
+    constant: float
+    hashes: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def __getitem__(self, feature: str) -> float:
+        """Return the weight of ``feature``; 0 for one that the fit did not keep."""
+        key = hash_feature(feature)
+        place = bisect_left(self.hashes, key)
+        return self.steps[place] / STEPS if place < len(self.hashes) and self.hashes[place] == key else 0.0
+
+    def to_bytes(self) -> bytes:
+        """Return the content of a file of weights: the constant, a count, hashes and steps, all little-endian."""
+        count = len(self.hashes)
+        return _HEADER.pack(self.constant, count) + struct.pack(f"<{count}I{count}b", *self.hashes, *self.steps)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Weights:
+        """Return the weights in a file of weights."""
+        constant, count = _HEADER.unpack_from(content)
+        numbers = struct.unpack_from(f"<{count}I{count}b", content, _HEADER.size)
+        return cls(constant, numbers[:count], numbers[count:])
+
+
+def hash_feature(feature: str) -> int:
+    """Return the 32-bit hash under which a table of weights has ``feature``."""
+    return binascii.crc32(feature.encode("utf-8", "surrogatepass"))
+
+
 @cache
-def _load_weights(name: str) -> dict[str, float]:
-    """Return the weights of a table by feature: a row has a weight and features between tabs."""
-    weights: dict[str, float] = {}
-    for weight, *features in load_rows(__package__, name):
-        weights |= dict.fromkeys(features, float(weight))
-    return weights
+def _load_weights(name: str) -> Weights:
+    return Weights.from_bytes(load_bytes(__package__, name))
 
 
 def weigh(text: str, table: str) -> float:
@@ -193,5 +231,6 @@ def weigh(text: str, table: str) -> float:
     if all(word == _QUOTED for words, _ in split_into_clauses(text) for word in words):
         return -math.inf
     weights = _load_weights(table)
-    scores = (math.fsum(weights.get(feature, 0.0) for feature in clause) for clause in describe_clauses(text))
-    return weights.get(CONSTANT, 0.0) + max(scores)
+    clauses = describe_clauses(text)
+    known = {feature: weights[feature] for feature in frozenset().union(*clauses)}
+    return weights.constant + max(math.fsum(map(known.__getitem__, clause)) for clause in clauses)

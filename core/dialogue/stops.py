@@ -14,7 +14,7 @@ from upbeat.core.dialogue.features import Clause, classify_words, split_into_cla
 MAX_STOP_CHARS = 400
 """Characters of a prompt that may be a stop; a longer one describes work."""
 
-MIN_STOP_ODDS = 0.3
+MIN_STOP_ODDS = 0.2
 """Log odds of a stop from which the turn ends."""
 
 MIN_FINAL_ODDS = 0.5
@@ -38,11 +38,11 @@ class StopKind(StrEnum):
 def find_stop(prompt: str) -> StopKind:
     """Return what ``prompt`` asks of the work in progress; one that ends in "go on" goes on."""
     text = prompt.strip()
-    if text[:1] in _NOT_PROSE or len(text) > MAX_STOP_CHARS or weigh(text, "stop_weights.tsv") < MIN_STOP_ODDS:
+    if text[:1] in _NOT_PROSE or len(text) > MAX_STOP_CHARS or weigh(text, "stop_weights.bin") < MIN_STOP_ODDS:
         return StopKind.NONE
     if _says_to_go_on(split_into_clauses(text)[-1]):
         return StopKind.NONE
-    return StopKind.STOP if weigh(text, "final_stop_weights.tsv") >= MIN_FINAL_ODDS else StopKind.PAUSE
+    return StopKind.STOP if weigh(text, "final_stop_weights.bin") >= MIN_FINAL_ODDS else StopKind.PAUSE
 
 
 def asks_to_continue(prompt: str) -> bool:

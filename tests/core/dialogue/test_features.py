@@ -7,7 +7,16 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.dialogue.features import MAX_CLAUSES, classify_words, describe_clauses, split_into_clauses, weigh
+from upbeat.core.dialogue.features import (
+    MAX_CLAUSES,
+    STEPS,
+    Weights,
+    classify_words,
+    describe_clauses,
+    hash_feature,
+    split_into_clauses,
+    weigh,
+)
 
 
 def words_of(text: str) -> list[tuple[str, ...]]:
@@ -48,7 +57,7 @@ def test_unknown_words_are_one_class() -> None:
 
 def test_a_text_without_words_has_no_odds() -> None:
     """Nothing but code or quotes is neither a stop nor a question."""
-    assert {-math.inf} == {weigh(text, "stop_weights.tsv") for text in ("", "…", "`stop`", "```\nstop\n```", "> stop")}
+    assert {-math.inf} == {weigh(text, "stop_weights.bin") for text in ("", "…", "`stop`", "```\nstop\n```", "> stop")}
 
 
 @given(st.text())
@@ -57,3 +66,15 @@ def test_any_text_is_described(text: str) -> None:
     clauses = split_into_clauses(text)
 
     assert len(clauses) == len(describe_clauses(text)) <= MAX_CLAUSES
+
+
+@given(st.floats(-9, 9), st.dictionaries(st.text(), st.integers(-127, 127)), st.text())
+def test_weights_are_read_as_written(constant: float, steps: dict[str, int], other: str) -> None:
+    """A file of weights keeps the constant and the weight of each feature; any other feature weighs nothing."""
+    by_hash = {hash_feature(feature): step for feature, step in steps.items()}
+    hashes = tuple(sorted(by_hash))
+    weights = Weights(constant, hashes, tuple(by_hash[key] for key in hashes))
+    read = Weights.from_bytes(weights.to_bytes())
+
+    assert (constant, by_hash.get(hash_feature(other), 0) / STEPS) == (read.constant, read[other])
+    assert all(by_hash[hash_feature(feature)] / STEPS == read[feature] for feature in steps)
