@@ -32,6 +32,7 @@ from upbeat.core.contract.event import (
     SessionStarted,
     SubagentRequested,
     ToolFinished,
+    ToolKind,
     ToolStarting,
     TurnEnding,
     UnknownEvent,
@@ -133,14 +134,12 @@ def handle_event(
         evaluators = evaluators.with_query_results(context, before)
     evaluation = evaluators.evaluate(context, before) if isinstance(event, PromptSubmitted) else None
     turn = _prepare(context, before, evaluators, evaluation, cap)
-    needs_inputs = is_enabled and (before.has_workflow or not isinstance(event, EVENTS_OF_WORKFLOWS))
-    inputs = _gather_inputs(context, before) if needs_inputs else None
+    inputs = _gather_inputs(context, before)
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
         if state.has_ended and isinstance(event, SessionEnded):  # some clients report it twice
             return EMPTY_DECISION
-        if is_enabled and inputs is None and state.has_workflow:  # it started in the meantime
-            inputs = _gather_inputs(context, state)
+        inputs = inputs or _gather_inputs(context, state)  # a workflow may have started in the meantime
         refusal = refusal_of(context, state)
         outcome = _decide_workflow(context, inputs, transaction, state, refusal)
         if evaluation is None or state != before:
@@ -166,8 +165,12 @@ def handle_event(
     return decision
 
 
-def _gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
-    from upbeat.core.engine.inputs import gather_inputs  # most calls are of sessions without a workflow
+def _gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs | None:
+    """Return what the workflow decides the event on; None without a workflow, and for a call, which needs nothing."""
+    is_of_workflow = state.has_workflow or not isinstance(context.event, EVENTS_OF_WORKFLOWS)
+    if not context.is_enabled or not is_of_workflow or isinstance(context.event, ToolStarting):
+        return None
+    from upbeat.core.engine.inputs import gather_inputs
 
     return gather_inputs(context, state)
 
@@ -198,12 +201,16 @@ def _decide_workflow(
     """Return what the workflow decides; nothing but the reason for an event that does not count."""
     if refusal:
         return WorkflowDecision(explanations=(Explanation("route", "does not count", refusal),))
+    event, handoffs = context.event, context.runtime.handoffs
+    if isinstance(event, ToolStarting) and context.is_enabled and state.has_workflow:
+        from upbeat.core.workflow.decide.starting_calls import on_tool_starting
+
+        return on_tool_starting(event, state, handoffs.folder if handoffs and event.call.kind is ToolKind.READ else "")
     if inputs is None:
         return NO_DECISION
     from upbeat.core.engine.inputs import with_peer_sessions
     from upbeat.core.workflow.decide.table import decide
 
-    event = context.event
     return decide(event, state, with_peer_sessions(inputs, event, transaction, state))
 
 

@@ -11,12 +11,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from upbeat.adapters.system.files.lock import try_lock
 from upbeat.core.journal.record import ChainBreak
+from upbeat.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from upbeat.adapters.system.journal.database import Database

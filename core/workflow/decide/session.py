@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from upbeat.core.contract.effect import ApproveCall, InjectContext, NotifyUser
+from upbeat.core.contract.effect import InjectContext, NotifyUser
 from upbeat.core.contract.event import (
     AnswerLost,
     Event,
@@ -13,8 +13,6 @@ from upbeat.core.contract.event import (
     SessionEnded,
     SessionStarted,
     ToolFinished,
-    ToolKind,
-    ToolStarting,
     TurnEnding,
     TurnFailed,
     TurnInterrupted,
@@ -45,7 +43,6 @@ from upbeat.core.workflow.facts import (
     LoopEnded,
     SessionBegan,
     SessionClosed,
-    ToolUsed,
     TurnAllowed,
     TurnErrored,
     UserMessaged,
@@ -55,7 +52,6 @@ from upbeat.core.workflow.facts import (
     WorkflowStarted,
     apply_facts,
 )
-from upbeat.core.workflow.handoff import handoff_path
 from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_prompt, render_turn_prompt
 from upbeat.core.workflow.state import PAUSED, LoopState, RunStatus, SessionState
 from upbeat.core.workflow.verdict.observed import evidence_of, refusal_note
@@ -288,26 +284,6 @@ def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDec
 def on_session_ended(_event: SessionEnded, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Drop the calls that were still running, and note a loop that the client cut off."""
     return _detect_override(state, inputs) + WorkflowDecision((*lose_all_calls(state), SessionClosed()))
-
-
-def on_tool_starting(event: ToolStarting, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    """Note that the agent is working again after a continuation or a question; let it read whole handoffs."""
-    loop = state.loop
-    is_news = loop.was_continued or loop.consecutive_continuations or loop.has_asked_user
-    decision = WorkflowDecision((ToolUsed(),)) if is_news else NO_DECISION
-    return decision + _approve_handoff(event, state, inputs)
-
-
-def _approve_handoff(event: ToolStarting, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    """Approve that a handoff of the run is read: its file is outside of the folders that a client reads unasked."""
-    run, call = state.run, event.call
-    if run is None or not inputs.handoff_folder or call.kind is not ToolKind.READ or not call.paths:
-        return NO_DECISION
-    files = {handoff_path(inputs.handoff_folder, run.id, step.key) for step in run.steps if step.handoff_chars}
-    if not files.issuperset(call.paths):
-        return NO_DECISION
-    why = make_explanation("workflow", "approve", "it is a handoff of the run", paths=call.paths)
-    return WorkflowDecision(effects=(ApproveCall("a handoff of the workflow"),), explanations=(why,))
 
 
 def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:

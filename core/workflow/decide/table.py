@@ -11,6 +11,7 @@ from upbeat.core.workflow.decide import loop, session, subagents
 from upbeat.core.workflow.decide.command import parse_workflow_command
 from upbeat.core.workflow.decide.features import find_new_feature
 from upbeat.core.workflow.decide.next_step import tell_next_step
+from upbeat.core.workflow.decide.starting_calls import on_tool_starting
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import FeatureAssigned, apply_facts
 from upbeat.core.workflow.state import SessionState
@@ -22,7 +23,7 @@ EVENT_HANDLERS: dict[type, EventHandler] = {
     events.SessionStarted: session.on_session_started,
     events.SessionEnded: session.on_session_ended,
     events.PromptSubmitted: session.on_prompt_submitted,
-    events.ToolStarting: session.on_tool_starting,
+    events.ToolStarting: lambda event, state, inputs: on_tool_starting(event, state, inputs.handoff_folder),
     events.ToolFinished: session.on_tool_finished,
     events.UserQuestionRequested: session.on_asking_user,
     events.SubagentRequested: subagents.on_subagent_requested,

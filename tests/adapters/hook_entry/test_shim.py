@@ -99,7 +99,10 @@ def test_it_loads_hardly_more_than_a_bare_interpreter(server: list[bytes]) -> No
     assert more <= {"_socket", "posix", "__future__"}
 
 
-NOT_FOR_GUARDS = re.compile(r"pydantic|asyncio|dulwich|upbeat\.(adapters\.(code|mcp_client)\.|core\.(turn|prompt)\.)")
+NOT_FOR_GUARDS = re.compile(
+    r"pydantic|asyncio|dulwich|dataclasses|inspect|subprocess|secrets$"
+    r"|upbeat\.(adapters\.(code|mcp_client)\.|core\.(turn|prompt)\.)"
+)
 """What takes long to import, and what only prompts need."""
 
 
