@@ -10,6 +10,8 @@ from enum import Enum
 from importlib import import_module
 from typing import get_args
 
+from manual_page import exit_code_rows
+
 from upbeat.adapters.cli.main import COMMANDS
 from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.adapters.hooks.codec import Channel
@@ -112,8 +114,14 @@ def commands_page() -> str:
 
 {_GENERATED}
 
-`upbeat COMMAND --help` lists the options. `--json` prints one versioned object. A usage error is one sentence and exit
-code 1 or 2; `prepare` has [its own codes](contract.md), `hook` always exits 0. `codex-auto` has [a page of its own](codex-auto.md).
+`upbeat help COMMAND` lists the options; they take no abbreviations. `--json` prints one versioned object. `codex-auto` has
+[a page of its own](codex-auto.md), and `man upbeat` has all of this.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+{exit_code_rows()}
 
 {body}
 """

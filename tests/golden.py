@@ -19,6 +19,7 @@ from generate import (  # noqa: E402
     contract_page,
     default_settings_file,
 )
+from manual_page import manual_page  # noqa: E402
 from policies_page import policies_page  # noqa: E402
 from promises_page import promises_page  # noqa: E402
 from rules_page import rules_page  # noqa: E402
@@ -36,6 +37,7 @@ def golden_files() -> dict[Path, str]:
         Path("docs/commands.md"): commands_page(),
         Path("docs/contract.md"): contract_page(),
         Path("docs/policies.md"): policies_page(),
+        Path("docs/upbeat.1"): manual_page(),
         Path("docs/promises.md"): promises_page(),
         Path("docs/rules.md"): rules_page(),
         Path("docs/workflows.md"): workflows_page(),

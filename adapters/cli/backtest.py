@@ -20,6 +20,7 @@ from upbeat.adapters.clients.history import HistorySource
 from upbeat.adapters.clients.session_files import MAX_BYTES
 from upbeat.adapters.system.config.rules import load_rules
 from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals, write_control
 from upbeat.adapters.wiring import build_history
 from upbeat.core.errors import JournalError, UserError
@@ -40,14 +41,19 @@ ProgressCallback = Callable[[int, int], None]
 """Called with the number of sources that were read, and of all sources."""
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("backtest", __doc__)
     parser.add_argument("rule", metavar="RULE", help="a rule file, or the name of a rule or policy")
     parser.add_argument(
         "--days", type=parse_days, default=DEFAULT_DAYS, metavar="N", help=f"days to replay (default: {DEFAULT_DAYS})"
     )
     add_json_option(parser)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     rules = _rules_named(options.rule, environment)
     report = _report_with_progress(rules, environment, float("inf"), options.days, shows_progress=not options.json)

@@ -34,21 +34,28 @@ class Subcommand:
     add_options: Callable[[argparse.ArgumentParser], object] = lambda _parser: None
 
 
-def run_subcommand(
-    command: str, description: str | None, subcommands: Mapping[str, Subcommand], arguments: Sequence[str]
-) -> int:
-    """Parse ``arguments`` and run the subcommand they name; return its exit code."""
+def build_subcommand_parser(
+    command: str, description: str | None, subcommands: Mapping[str, Subcommand]
+) -> OptionParser:
+    """Return the parser of a command that has ``subcommands``."""
     parser = create_parser(command, description)
     choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, subcommand in subcommands.items():
         options = choices.add_parser(name, help=subcommand.help, description=subcommand.help)
         add_repo_option(options)
         subcommand.add_options(options)
-    chosen = parser.parse_args(arguments)
-    return subcommands[chosen.command].run(chosen)
+        options.set_defaults(run=subcommand.run)
+    return parser
 
 
-def create_parser(command: str, description: str | None) -> argparse.ArgumentParser:
+def run_subcommand(parser: OptionParser, arguments: Sequence[str]) -> int:
+    """Parse ``arguments`` and run the subcommand they name; return its exit code."""
+    options = parser.parse_args(arguments)
+    code: int = options.run(options)
+    return code
+
+
+def create_parser(command: str, description: str | None) -> OptionParser:
     """Return the parser of ``upbeat COMMAND``; its help is ``description``, a docstring, as plain text."""
     plain = _LINK.sub(r"\1", (description or "").replace("``", "`"))
     paragraphs = [paragraph for paragraph in plain.split("\n\n") if not paragraph.startswith("Invariant:")]

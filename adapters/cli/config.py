@@ -17,6 +17,7 @@ from typing import Any
 from upbeat.adapters.cli.command_line import (
     Subcommand,
     add_json_option,
+    build_subcommand_parser,
     print_json,
     print_problems,
     project_root,
@@ -26,13 +27,19 @@ from upbeat.adapters.system.config.settings import PROJECT_FILES, USER_FILE, loa
 from upbeat.adapters.system.environment import Environment, child_variables, read_environment
 from upbeat.adapters.system.files import atomic
 from upbeat.adapters.system.files.toml_file import read_toml
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.errors import UserError
 from upbeat.core.settings import KEYS, KEYS_BY_NAME, SettingKey, Settings, resolve_settings
 from upbeat.core.settings_layers import Layer, did_you_mean
 
 
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
+    return build_subcommand_parser("config", __doc__, SUBCOMMANDS)
+
+
 def run(arguments: Sequence[str]) -> int:
-    return run_subcommand("config", __doc__, SUBCOMMANDS, arguments)
+    return run_subcommand(build_parser(), arguments)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -25,6 +25,7 @@ from upbeat.adapters.doctor.journal_evidence import MAX_RECORDS, latest_entries
 from upbeat.adapters.system.config.resolver import LocalContextResolver, working_directory
 from upbeat.adapters.system.environment import Environment, child_variables, read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import build_index_manager, build_journal
 from upbeat.core.contract.event import ClientName, EventSource
@@ -42,7 +43,8 @@ from upbeat.core.doctor.show import doctor_lines
 from upbeat.core.messages.catalogue import Messages, load_messages
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("doctor", __doc__)
     parser.add_argument(
         "client",
@@ -53,7 +55,11 @@ def run(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--probe", action="store_true", help="start each client once with a stub model")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     messages = load_messages("doctor", "en" if options.json else environment.language)
     client_names = (options.client,) if options.client else tuple(CLIENT_BY_CLI_NAME)

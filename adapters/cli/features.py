@@ -14,6 +14,7 @@ from typing import Any
 from upbeat.adapters.cli.command_line import (
     Subcommand,
     add_json_option,
+    build_subcommand_parser,
     print_json,
     print_problems,
     project_root,
@@ -22,6 +23,7 @@ from upbeat.adapters.cli.command_line import (
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.workspace.workspace import Feature, LocalWorkspace
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.settings_layers import did_you_mean
@@ -31,8 +33,13 @@ from upbeat.core.workflow.tasks import find_ready_phases
 DEFAULT_WORKFLOW = "standard"
 
 
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
+    return build_subcommand_parser("features", __doc__, SUBCOMMANDS)
+
+
 def run(arguments: Sequence[str]) -> int:
-    return run_subcommand("features", __doc__, SUBCOMMANDS, arguments)
+    return run_subcommand(build_parser(), arguments)
 
 
 def _list(options: argparse.Namespace) -> int:

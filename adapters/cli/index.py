@@ -13,6 +13,7 @@ from upbeat.adapters.code.index.manager import IndexState
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.faults import StorageError
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import build_index_manager, collect_seldom
 from upbeat.core.errors import UserError
@@ -27,11 +28,16 @@ STATE_TEXTS = {
 }
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("index", __doc__)
     add_json_option(parser)
     add_repo_option(parser)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     root = resolve_root(options.repo, environment)
     if not root or not os.path.isdir(root):

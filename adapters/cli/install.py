@@ -21,12 +21,14 @@ from upbeat.adapters.install.plan import InstallationPlan, plan_install
 from upbeat.adapters.install.receipt import receipt_path
 from upbeat.adapters.install.show import plan_lines
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals
 
 EXIT_NO_TERMINAL = 2
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = parser_for("install", __doc__ or "")
     parser.add_argument(
         "--route",
@@ -35,7 +37,11 @@ def run(arguments: Sequence[str]) -> int:
         help="mcp: hooks call the session's server, without a process for each; "
         "command: for clients without mcp_tool hooks",
     )
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     client, environment = CLIENT_BY_CLI_NAME[options.client], read_environment()
     plan = plan_install(
         options.client, client.desired_installation(environment, options.route), environment, options.route
@@ -82,7 +88,7 @@ def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | N
     return 1
 
 
-def parser_for(command: str, description: str) -> argparse.ArgumentParser:
+def parser_for(command: str, description: str) -> OptionParser:
     """Return a parser with the options that install and uninstall share."""
     parser = create_parser(command, description)
     parser.add_argument("client", type=to_cli_name, choices=sorted(CLIENT_BY_CLI_NAME))

@@ -13,15 +13,27 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from upbeat.adapters.cli.command_line import Subcommand, add_json_option, print_json, run_subcommand
+from upbeat.adapters.cli.command_line import (
+    Subcommand,
+    add_json_option,
+    build_subcommand_parser,
+    print_json,
+    run_subcommand,
+)
 from upbeat.adapters.system.config.learned import EVERY_PROJECT, LocalLearnedHabits
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.learned.model import APPLY_THRESHOLD, Habit, decay_habits, suggest_automations
 
 
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
+    return build_subcommand_parser("learned", __doc__, SUBCOMMANDS)
+
+
 def run(arguments: Sequence[str]) -> int:
-    return run_subcommand("learned", __doc__, SUBCOMMANDS, arguments)
+    return run_subcommand(build_parser(), arguments)
 
 
 def _open(options: argparse.Namespace) -> tuple[LocalLearnedHabits, str]:

@@ -15,6 +15,7 @@ from typing import NoReturn
 from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option, create_parser, parse_count
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.journal import show
 from upbeat.core.messages.catalogue import load_messages
@@ -24,7 +25,8 @@ POLL_SECONDS = 0.3
 MAX_BATCH = 10_000
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("log", __doc__)
     parser.add_argument("action", nargs="?", choices=("prune", "verify"), help="delete old records; check all hashes")
     parser.add_argument(
@@ -41,6 +43,11 @@ def run(arguments: Sequence[str]) -> int:
         metavar="DATE",
         help="with prune: delete every record before DATE, not only those over the limits",
     )
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
     options = parser.parse_args(arguments)
     if options.before and options.action != "prune":
         parser.error("--before requires prune")

@@ -36,6 +36,7 @@ COMMANDS = {
     "exec": "run a command and report its exit code even when the client hides it",
     "trust": "trust this project's settings, workflows and rules with their present content",
     "statusline": "print one line for Claude Code's status bar",
+    "completion": "print a completion script for bash, zsh or fish",
     "schema": "print a JSON Schema of the contract",
 }
 """Each is a module of this package with ``run(arguments) -> exit code``."""

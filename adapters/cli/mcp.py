@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from upbeat.adapters.system.option_parser import OptionParser
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Serve until stdin ends; the server checks the client's name after it has answered ``initialize``."""
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = OptionParser(prog="upbeat mcp", description=(__doc__ or "").replace("``", "`"))
     parser.add_argument("--client", default="claude-code", help="the client whose hooks it answers: claude or codex")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Serve until stdin ends; the server checks the client's name after it has answered ``initialize``."""
+    options = build_parser().parse_args(arguments)
     from upbeat.adapters.mcp_server.server import main
     from upbeat.core.contract.event import ClientName
 

@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     exit_on_signals()
     show = report_text if "--text" in arguments else TurnReport.to_json
     try:
-        options = _parser().parse_args(arguments)
+        options = build_parser().parse_args(arguments)
         request = _request(options, sys.stdin.buffer if sys.stdin else None)
         result = prepare_report(request, plan=options.plan, strict=options.strict)
         text = show(result.report)
@@ -190,7 +190,8 @@ class _Parser(OptionParser):
         raise RequestError(f"{message}; see upbeat prepare --help")
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = _Parser(
         prog="upbeat prepare",
         description="Prepare one turn. Prints one JSON object (contract v1: upbeat schema).",

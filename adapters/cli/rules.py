@@ -18,6 +18,7 @@ from typing import Any
 from upbeat.adapters.cli.command_line import (
     Subcommand,
     add_json_option,
+    build_subcommand_parser,
     confirm,
     print_json,
     print_problems,
@@ -38,6 +39,7 @@ from upbeat.adapters.system.config.trust import is_trusted
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files import atomic
 from upbeat.adapters.system.files.bounded_read import read_content, read_text
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.core.errors import UserError
 from upbeat.core.rules.formats import markdown
@@ -57,8 +59,13 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][\w, -]*")
 
 
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
+    return build_subcommand_parser("rules", __doc__, SUBCOMMANDS)
+
+
 def run(arguments: Sequence[str]) -> int:
-    return run_subcommand("rules", __doc__, SUBCOMMANDS, arguments)
+    return run_subcommand(build_parser(), arguments)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from upbeat.adapters.cli.command_line import create_parser
+from upbeat.adapters.system.option_parser import OptionParser
 
 SCHEMA_FILES = {
     "report": "turn-report.schema.json",
@@ -20,10 +21,15 @@ SCHEMA_FILES = {
 }
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("schema", __doc__)
-    parser.add_argument("name", choices=SCHEMA_FILES, nargs="?", default="report")
-    print(schema_text(parser.parse_args(arguments).name), end="")
+    parser.add_argument("name", choices=tuple(SCHEMA_FILES), nargs="?", default="report")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    print(schema_text(build_parser().parse_args(arguments).name), end="")
     return 0
 
 

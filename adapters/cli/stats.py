@@ -16,6 +16,7 @@ from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, c
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document, stats_lines
 from upbeat.core.messages.catalogue import load_messages
@@ -23,14 +24,19 @@ from upbeat.core.messages.catalogue import load_messages
 DEFAULT_DAYS = 30
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("stats", __doc__)
     parser.add_argument(
         "--days", type=parse_days, default=DEFAULT_DAYS, metavar="N", help=f"days to count (default: {DEFAULT_DAYS})"
     )
     add_repo_option(parser, "count one repository (default: all of them)")
     add_json_option(parser)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     root = resolve_root(options.repo, environment) if options.repo else ""
     report = stats_report(environment, options.days, root)

@@ -16,6 +16,7 @@ from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, c
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE, UNSTORED_EXIT_CODE
 from upbeat.core.errors import JournalError
@@ -25,14 +26,19 @@ from upbeat.core.journal.show import status_document, status_text
 DEFAULT_COUNT = 10
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("status", __doc__)
     add_json_option(parser)
     add_repo_option(parser)
     parser.add_argument(
         "--last", type=parse_count, default=DEFAULT_COUNT, metavar="N", help=f"sessions (default: {DEFAULT_COUNT})"
     )
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     root = resolve_root(options.repo, environment)
     journal = build_journal(environment)

@@ -16,12 +16,20 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from upbeat.adapters.cli.command_line import Subcommand, add_json_option, exit_on_signals, print_json, run_subcommand
+from upbeat.adapters.cli.command_line import (
+    Subcommand,
+    add_json_option,
+    build_subcommand_parser,
+    exit_on_signals,
+    print_json,
+    run_subcommand,
+)
 from upbeat.adapters.cli.exact_output import LINE_MARKS, confirm_rows, output_rows, show_rows
 from upbeat.adapters.mcp_client.declarations import ToolDeclaration
 from upbeat.adapters.mcp_server.protocol import TOOL_DEFINITIONS
 from upbeat.adapters.system.config.resolver import resolve_root, working_directory
 from upbeat.adapters.system.config.settings import load_settings
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import Application, ServerLifetime, build_application
 from upbeat.core.contract.codes import ExitCode
@@ -35,8 +43,13 @@ from upbeat.core.tool_servers import qualified_tool_name, split_tool_name
 from upbeat.core.turn.plan import TOOLS
 
 
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
+    return build_subcommand_parser("tools", __doc__, SUBCOMMANDS)
+
+
 def run(arguments: Sequence[str]) -> int:
-    return run_subcommand("tools", __doc__, SUBCOMMANDS, arguments)
+    return run_subcommand(build_parser(), arguments)
 
 
 def _with_application(

@@ -36,6 +36,7 @@ from upbeat.adapters.system.config.workflows import PROJECT_FILE, project_workfl
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files.bounded_read import read_content
 from upbeat.adapters.system.files.toml_file import MAX_BYTES
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.core.engine.observe_run import named_scripts
 from upbeat.core.errors import ToolFailure
@@ -66,13 +67,18 @@ _TrustableFile = tuple[Path | None, int, Callable[[bytes], Sequence[str]]]
 """A file if there is one, the most bytes that are read of it, and what trusting its content would do."""
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("trust", __doc__)
     add_repo_option(parser, "the project (default: the one around this folder)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--list", action="store_true", help="list the files you trust, and which have changed")
     parser.add_argument("--revoke", action="store_true", help="end the trust in all files of this project")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     if options.list:
         return _list(environment)

@@ -18,14 +18,20 @@ from upbeat.adapters.install.disk import resolve_link
 from upbeat.adapters.install.plan import InstallationPlan, plan_uninstall
 from upbeat.adapters.install.show import diff_lines
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 
 EXIT_REFUSED = 1
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = parser_for("uninstall", __doc__ or "")
     parser.add_argument("--merge", action="store_true", help="keep later changes, and remove only upbeat's entries")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     name, client, environment = options.client, CLIENT_BY_CLI_NAME[options.client], read_environment()
     desired = client.desired_installation(environment, "mcp")
     plan = plan_uninstall(name, desired, environment, merge=options.merge)

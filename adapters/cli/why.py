@@ -13,6 +13,7 @@ from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, c
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.journal.show import explanation_document, format_explanation
 from upbeat.core.messages.catalogue import load_messages
@@ -21,7 +22,8 @@ MAX_SEARCHED_RECORDS = 500
 """Records that are searched for one with a decision or an effect."""
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("why", __doc__)
     parser.add_argument("record", type=int, nargs="?", metavar="RECORD", help="its number in `upbeat log`")
     parser.add_argument("--last", action="store_true", help="explain the latest record (the default)")
@@ -33,6 +35,11 @@ def run(arguments: Sequence[str]) -> int:
     )
     add_repo_option(parser)
     add_json_option(parser)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
     options = parser.parse_args(arguments)
     if options.record is not None and (options.last or options.session):
         parser.error("RECORD cannot be combined with --last or --session")

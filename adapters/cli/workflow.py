@@ -12,6 +12,7 @@ from typing import Any
 from upbeat.adapters.cli.command_line import (
     Subcommand,
     add_json_option,
+    build_subcommand_parser,
     print_json,
     print_problems,
     project_root,
@@ -20,6 +21,7 @@ from upbeat.adapters.cli.command_line import (
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, USER_FILE, load_workflows
 from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.settings_layers import did_you_mean
 from upbeat.core.workflow.registry import (
     Registry,
@@ -32,8 +34,13 @@ from upbeat.core.workflow.registry import (
 from upbeat.core.workflow.registry_file import LoadedRegistry
 
 
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
+    return build_subcommand_parser("workflow", __doc__, SUBCOMMANDS)
+
+
 def run(arguments: Sequence[str]) -> int:
-    return run_subcommand("workflow", __doc__, SUBCOMMANDS, arguments)
+    return run_subcommand(build_parser(), arguments)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from repositories import git
 FOREIGN = re.compile(r"(^|/)(tests?|benchmarks?|\.ci|\.git|__pycache__|\.venv|\.upbeat)(/|$)|\.(pyc|orig|rej|db)$")
 NOT_IN_THE_PACKAGE = {
     *(".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "README.zh.md", "SECURITY.md"),
-    *("pyproject.toml", "src/bin/codex-auto", "src/bin/upbeat"),
+    *("pyproject.toml", "src/bin/codex-auto", "src/bin/upbeat", "docs/upbeat.1"),
 }
 
 

@@ -5,7 +5,6 @@ Arguments after ``--`` belong to ``codex exec``.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -56,7 +55,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
     words = list(arguments)
     cut = words.index("--") if "--" in words else len(words)
     ours, flags = words[:cut], tuple(words[cut + 1 :])
-    given = _parser().parse_args(ours)
+    given = build_parser().parse_args(ours)
     if given.json and given.transport == "app-server":
         raise RequestError("--json prints the lines of codex exec; omit --transport app-server")
     if given.json and given.plan:
@@ -86,7 +85,8 @@ def parse_options(arguments: Sequence[str]) -> Options:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> OptionParser:
+    """Return the parser of ``codex-auto``."""
     parser = OptionParser(
         prog="codex-auto",
         description="Run Codex with the relevant code of your repository added to every prompt.",

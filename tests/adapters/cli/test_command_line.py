@@ -13,6 +13,7 @@ from upbeat.adapters.cli.command_line import (
     SCHEMA_VERSION,
     Subcommand,
     add_json_option,
+    build_subcommand_parser,
     create_parser,
     exit_on_signals,
     print_json,
@@ -27,14 +28,14 @@ SUBCOMMANDS = {"count": Subcommand("count", lambda options: 3 if options.json el
 @pytest.mark.parametrize(("arguments", "code"), [(["count"], 4), (["count", "--json", "--repo", "/"], 3)])
 def test_a_subcommand_gets_its_options(arguments: list[str], code: int) -> None:
     """The subcommand runs with its own options and --repo, and its result is the exit code."""
-    assert code == run_subcommand("x", None, SUBCOMMANDS, arguments)
+    assert code == run_subcommand(build_subcommand_parser("x", None, SUBCOMMANDS), arguments)
 
 
 @pytest.mark.parametrize("arguments", [[], ["coun"], ["count", "--none"], ["count", "--repo", "/nowhere"]])
 def test_wrong_arguments_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A missing or unknown subcommand or option is a usage error, and so is a repository that does not exist."""
     with pytest.raises(SystemExit) as exited:
-        run_subcommand("x", None, SUBCOMMANDS, arguments)
+        run_subcommand(build_subcommand_parser("x", None, SUBCOMMANDS), arguments)
 
     assert (2, True) == (exited.value.code, "usage: upbeat x" in capsys.readouterr().err)
 
