@@ -6,5 +6,7 @@ Invariant: a program in no table is no hazard.
 
 from upbeat.core.destructive.find import find_hazards
 from upbeat.core.destructive.hazard import Hazard, Severity, ShellLocation
+from upbeat.core.destructive.scripts import ScriptFiles, TaskScript
+from upbeat.core.destructive.triggers import has_trigger
 
-__all__ = ["Hazard", "Severity", "ShellLocation", "find_hazards"]
+__all__ = ["Hazard", "ScriptFiles", "Severity", "ShellLocation", "TaskScript", "find_hazards", "has_trigger"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, ShellLocation, arguments_of, options_of
 from upbeat.core.destructive.paths import PathClass, classify_path, classify_word
@@ -33,7 +34,8 @@ def detect_git(command: SimpleCommand, location: ShellLocation) -> Hazards:
     if folder not in ("", "."):
         is_whole = folder.startswith(("/", "~", "$")) or not working_dir
         working_dir = folder if is_whole else f"{working_dir}/{folder}"
-    for hazard in rule(SimpleCommand(words, working_dir=working_dir), location):
+    config = tuple(value for flag, value in pairwise(command.words) if flag == "-c")
+    for hazard in rule(SimpleCommand(words, assignments=config, working_dir=working_dir), location):
         if is_here or hazard.lost_path is None:
             yield hazard
         else:  # nothing is known of another repository's changes
@@ -70,7 +72,8 @@ def _detect_reset(command: SimpleCommand, _location: ShellLocation) -> Hazards:
 
 def _detect_clean(command: SimpleCommand, location: ShellLocation) -> Hazards:
     options = options_of(command)
-    if not options & {"-f", "--force"} or options & {"-n", "--dry-run", "-i", "--interactive"}:
+    is_forced = options & {"-f", "--force"} or "clean.requireForce=false" in command.assignments
+    if not is_forced or options & {"-n", "--dry-run", "-i", "--interactive"}:
         return
     shown = " ".join(("git", *command.words[:2]))
     is_ignored_too = bool(options & {"-x", "-X"})
@@ -147,6 +150,8 @@ def _detect_push(command: SimpleCommand, _location: ShellLocation) -> Hazards:
         for name in map(_branch_of, deleted):
             if SHARED_BRANCH.fullmatch(name):
                 yield Hazard("git-push-delete", Severity.DENY, name)
+    elif "--prune" in options and any("*" in ref for ref in refs):
+        yield Hazard("git-push", Severity.ASK, "git push --prune", safe_command="git push")
     elif options & {"-f", "--force"} or any(ref.startswith("+") for ref in refs):
         forced = refs if options & {"-f", "--force"} else [ref for ref in refs if ref.startswith("+")]
         is_shared = any(SHARED_BRANCH.fullmatch(_branch_of(ref)) for ref in forced)
@@ -167,7 +172,7 @@ def _branch_of(ref: str) -> str:
 def _detect_branch(command: SimpleCommand, _location: ShellLocation) -> Hazards:
     """``git branch -D`` and ``git update-ref -d``."""
     options = options_of(command)
-    if command.words[0] == "update-ref" and "-d" in command.words:
+    if command.words[0] == "update-ref" and {"-d", "--stdin"} & set(command.words):
         yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])[:1]))
     elif "-D" in options or (options & {"-d", "--delete"} and options & {"-f", "--force"}):
         yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])))
@@ -207,6 +212,27 @@ def _detect_rm(command: SimpleCommand, location: ShellLocation) -> Hazards:
                 yield Hazard("delete-changes", Severity.ASK, path, place.relative_path, ignores_untracked=True)
 
 
+def _detect_low_level(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    """Plumbing that overwrites the working tree or deletes references."""
+    words, options = command.words, options_of(command)
+    shown = " ".join(("git", *words[:2]))
+    match words:
+        case ("read-tree", *_) if "--reset" in options and "-u" in options:
+            yield Hazard("git-changes", Severity.ASK, shown, "", ignores_untracked=True)
+        case ("checkout-index", *_) if options & {"-f", "--force"}:
+            yield Hazard("git-changes", Severity.ASK, shown, "", ignores_untracked=True)
+        case ("symbolic-ref", *_) if options & {"-d", "--delete"}:
+            yield Hazard("git-branch", Severity.ASK, shown)
+        case ("submodule", "deinit", *_) if options & {"-f", "--force"}:
+            yield Hazard("git-worktree", Severity.ASK, shown)
+        case ("lfs", "prune", *_) if options & {"-f", "--force"}:
+            yield Hazard("git-history", Severity.ASK, shown)
+        case ("annex", "drop" | "dropunused" | "uninit", *_) if options & {"--force", "--all"}:
+            yield Hazard("git-history", Severity.ASK, shown)
+        case ("replace" | "notes", *_) if options & {"-d", "--delete"} or "remove" in words:
+            yield Hazard("git-history", Severity.ASK, shown)
+
+
 _DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards]] = {
     "reset": _detect_reset,
     "clean": _detect_clean,
@@ -223,6 +249,12 @@ _DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards]] = {
     "worktree": _detect_worktree,
     "rm": _detect_rm,
     "update-ref": _detect_branch,
+    **dict.fromkeys(
+        ("read-tree", "checkout-index", "symbolic-ref", "submodule", "lfs", "annex", "replace", "notes"),
+        _detect_low_level,
+    ),
 }
+SUBCOMMANDS = frozenset({*_DETECTORS, "bisect", "rebase", "config", "foreach", "alias", "difftool", "mergetool"})
+"""Subcommands that may destroy or run something."""
 _LOCAL_SUBCOMMANDS = frozenset(_DETECTORS) - {"push"}
 """Subcommands that affect only their own repository: a temporary one does not matter."""

@@ -48,6 +48,7 @@ _BUILD_FOLDER_NAME = re.compile(r"cmake-build-\w+|[\w.-]+\.egg-info|(?:bazel|bui
                          r"[-_.].*"
                          r"|.*[-_.](?:build|dist|out|tmp|temp|cache|venv|bak|backup|old|orig)|.*cache.*")  # fmt: skip
 
+_LOCK_FILES = word_set(_FOLDERS["lock_files"])
 _HOME = re.compile(r"~|/home/[^/]+|/Users/[^/]+|/root")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)(/|$)")
 _CACHES = re.compile(
@@ -65,6 +66,7 @@ _TEMPORARY_NAME = re.compile(
     r"te?mp|scratch|cache|build|dist|out(?:put|dir)?\b|target|work_?dir|stag|stamp|dest", re.IGNORECASE
 )
 _TRAILING_WILDCARD = re.compile(r"/(?:\*|\.\*|\.\[[^/]*|\.\?\?\*|\{\*,\.\*\}|\*\*|\*/|\*\.\*)$")
+_ALL_FILES = re.compile(r"[$`]\(?git ls-files\b[^*]*")
 _VARIABLE = re.compile(r"\$(?:\w+|\{[^}]*\}|\([^)]*\)|[@*#?!-])|`[^`]*`")
 _HOME_VARIABLE = re.compile(r"\$HOME\b|\$\{HOME\}")
 _CWD_VARIABLE = re.compile(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|\$OLDPWD\b")
@@ -91,6 +93,8 @@ def classify_path(path: str, location: ShellLocation, working_dir: str = "") -> 
     is_inside = cwd == location.root or cwd.startswith(f"{location.root}/")
     root = location.root if location.root and is_inside else cwd  # one of them may be a symlink
     expanded = _expand_known_variables(path, root, cwd)
+    if _ALL_FILES.fullmatch(expanded):
+        return ClassifiedPath(PathClass.PROJECT)
     if _VARIABLE.search(expanded):
         return ClassifiedPath(_classify_variable(expanded))
     base = "" if expanded.startswith(("/", "~")) else _base_folder(working_dir, root, cwd)
@@ -174,7 +178,9 @@ def _classify_in_project(relative_path: str) -> ClassifiedPath:
     if parts[0] == ".git":
         is_history = len(parts) == 1 or parts[1] in ("objects", "refs", "logs", "HEAD", "*")
         return ClassifiedPath(PathClass.GIT if is_history else PathClass.DISPOSABLE, relative_path)
-    is_built = any(part in BUILD_FOLDERS or _BUILD_FOLDER_NAME.fullmatch(part) for part in parts)
+    is_built = parts[-1] in _LOCK_FILES or any(
+        part in BUILD_FOLDERS or _BUILD_FOLDER_NAME.fullmatch(part) for part in parts
+    )
     return ClassifiedPath(PathClass.DISPOSABLE if is_built else PathClass.INSIDE, relative_path)
 
 

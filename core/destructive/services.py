@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+from upbeat.core.destructive.files import detect_overwritten
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, ShellLocation, arguments_of, options_of, word_set
 from upbeat.core.shell import SimpleCommand, Words
 
@@ -19,17 +20,32 @@ _SQL_OPTIONS: Mapping[str, frozenset[str]] = {
     "duckdb": frozenset({"-c", "-s"}),
     "sqlite3": frozenset(),
     "bq": frozenset(),
+    **dict.fromkeys(
+        word_set("""mycli pgcli usql litecli ysqlsh cqlsh beeline hive impala-shell snowsql trino presto
+        spark-sql sqlplus isql db2 influx steampipe arangosh osqueryi dolt rqlite cypher-shell ksql hdbsql vsql"""),
+        word_set("-q -e -c -execute --execute --query --command -Q sql --javascript.execute-string"),
+    ),
 }
-_SQL_LITERAL = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_DROP = re.compile(r"(?:^|;|\bBEGIN\b)\s*(DROP\s+(?:DATABASE|SCHEMA|TABLE)|TRUNCATE(?:\s+TABLE)?)\s+"
-                   r"(?:IF\s+EXISTS\s+)?([^\s;]+)", re.IGNORECASE)  # fmt: skip
+_SQL_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_SQL_LITERAL = re.compile(r"'(?:[^']|'')*'", re.DOTALL)
+_DROP = re.compile(r"(?:^|;|\bBEGIN\b)\s*(DROP\s+(?:DATABASE|SCHEMA|TABLE|OWNED|USER|ROLE|KEYSPACE|TABLESPACE"
+                   r"|COLLECTION|BUCKET|MEASUREMENT|STREAM|WAREHOUSE|PLUGGABLE\s+DATABASE|SERIES|GRAPH|CATALOG"
+                   r"|PUBLICATION|SUBSCRIPTION)|TRUNCATE(?:\s+TABLE)?|RESET\s+(?:MASTER|REPLICA|BINARY)|PURGE\s+BINARY"
+                   r"|ALTER\s+TABLE\s+\S+\s+(?:DELETE|DROP\s+PARTITION))\b[\s(]*"
+                   r"(?:IF\s+EXISTS\s+)?([^\s;]*)", re.IGNORECASE)  # fmt: skip
 _UNBOUNDED_DELETE = re.compile(r"(?:^|;)\s*(DELETE\s+FROM\s+\S+|UPDATE\s+\S+\s+SET\b[^;]*)\s*(?:;|$)", re.IGNORECASE)
+_OTHER_DESTRUCTION = re.compile(
+    r"\bpg_drop_replication_slot\(|\bDETACH\s+DELETE\b|_drop(?:Database)?\(",
+    re.IGNORECASE,
+)
+_GENERATED_SQL = re.compile(r"'\s*(?:drop|truncate|delete)\b", re.IGNORECASE)
 _TEST_DATABASE = re.compile(
     r"(?:^|[_\W])(?:tests?|tmp|temp|scratch|demo|sandbox|example|ci|foo|bar)(?:$|[_\W\d])", re.IGNORECASE
 )
 _NONINTERACTIVE_OPTIONS = frozenset(
     {"-y", "--yes", "-auto-approve", "--auto-approve", "-f", "--force", "-q", "--quiet", "-force"}
 )
+SQL_PROGRAMS = frozenset(_SQL_OPTIONS)
 MAX_SQL_CHARS = 4000
 """Maximum length of scanned SQL."""
 
@@ -44,19 +60,32 @@ def detect_sql(command: SimpleCommand, _location: ShellLocation) -> Hazards:
     base = " ".join(arguments_of(words[1:], frozenset({"-h", "-p", "-U", "-u", "-P"}))[:1])
     if words[0] == "sqlite3" and re.match(r":memory:|/tmp/", base):
         return
+    if command.piped_from[:1] == (words[0],) and _GENERATED_SQL.search(" ".join(command.piped_from)):
+        yield Hazard("database", Severity.ASK, "generated SQL")
     for text in (*given, command.stdin_text):
-        yield from _detect_sql_statements(text[:MAX_SQL_CHARS], base)
+        yield from detect_sql_statements(text[:MAX_SQL_CHARS], base)
 
 
-def _detect_sql_statements(text: str, database: str) -> Hazards:
-    plain = _SQL_LITERAL.sub("''", text)
+def detect_sql_statements(text: str, database: str) -> Hazards:
+    plain = _SQL_LITERAL.sub("''", _SQL_COMMENT.sub(" ", text))
+    if re.search(r"\bROLLBACK\b\W*$", plain, re.IGNORECASE):
+        return
+    for match in _OTHER_DESTRUCTION.finditer(plain):
+        yield Hazard("database", Severity.ASK, match[0].strip()[:60])
     for match in _DROP.finditer(plain):
         statement = " ".join(match[1].upper().split())
         is_trial = _TEST_DATABASE.search(f" {match[2]} ") or _TEST_DATABASE.search(f" {database} ")
         yield Hazard("database", Severity.ASK if is_trial else Severity.DENY, f"{statement} {match[2]}")
     for match in _UNBOUNDED_DELETE.finditer(plain):
-        if not re.search(r"\bWHERE\b|\bLIMIT\b", match[1], re.IGNORECASE):
+        if not re.search(r"\bWHERE\b(?!\s*(?:1\s*=\s*1|1|TRUE)\s*(?:$|;))|\bLIMIT\b", match[1], re.IGNORECASE):
             yield Hazard("database", Severity.ASK, " ".join(match[1].split()[:3]))
+
+
+def sql_files(words: Words) -> list[str]:
+    """Return the files whose SQL ``words`` run: ``psql -f FILE``."""
+    return [
+        value for flag, value in pairwise(words) if flag in ("-f", "--file", "-i", "--input-file", "--queries-file")
+    ]
 
 
 def detect_dropdb(command: SimpleCommand, _location: ShellLocation) -> Hazards:
@@ -72,7 +101,9 @@ def detect_mysqladmin(command: SimpleCommand, _location: ShellLocation) -> Hazar
 
 
 def detect_redis(command: SimpleCommand, _location: ShellLocation) -> Hazards:
-    for word in command.words:
+    if "xargs" in command.wrappers and {"del", "DEL", "unlink", "UNLINK"} & set(command.words):
+        yield Hazard("database", Severity.ASK, "redis-cli del")
+    for word in (*command.words, *command.stdin_text.split()):
         if word.upper() in ("FLUSHALL", "FLUSHDB"):
             yield Hazard("database", Severity.DENY if word.upper() == "FLUSHALL" else Severity.ASK, word)
             return
@@ -80,12 +111,65 @@ def detect_redis(command: SimpleCommand, _location: ShellLocation) -> Hazards:
 
 def detect_mongo(command: SimpleCommand, _location: ShellLocation) -> Hazards:
     text = " ".join((*command.words[1:], command.stdin_text))[:MAX_SQL_CHARS]
-    if "dropDatabase()" in text or re.search(r"\.(?:drop|remove|deleteMany)\(\s*(?:\{\s*\})?\s*\)", text):
+    if "dropDatabase(" in text or re.search(r"\.(?:drop|remove|deleteMany)\(\s*(?:\{\s*\})?\s*\)", text):
         yield Hazard("database", Severity.DENY if "dropDatabase()" in text else Severity.ASK, "dropDatabase()")
 
 
+_LOCAL_ADDRESS = re.compile(r"(?:\w+://)?(?:[^@/\s]*@)?(?:localhost|127\.|0\.0\.0\.0|\[?::1|host\.docker\.internal|\$)")
+_STORE_REQUEST = re.compile(
+    r"/_delete_by_query|/delete_series|/_close\b|[?&]action=delete|/_all\b.*DELETE|/_shutdown\b"
+)
+_ADDRESS = re.compile(r"\w+://\S+|(?:[\w.-]+):\d+(?:/\S*)?|[\w-]+(?:\.[\w-]+)+(?:/\S*)?")
+
+
+def detect_http(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    """A request that deletes something on another machine, and a download over a settings file."""
+    words = command.words
+    joined = " ".join(words)
+    methods = {b for a, b in pairwise(words) if a in ("-X", "--request", "--method")} | {
+        word[2:] for word in words if word.startswith("-X")
+    }
+    methods |= {word.partition("=")[2] for word in words if word.startswith(("--request=", "--method="))} | set(
+        words[1:3]
+    )
+    address = next((word for word in words[1:] if _ADDRESS.fullmatch(word)), "")
+    is_deletion = (
+        "DELETE" in methods
+        or bool(_STORE_REQUEST.search(joined))
+        or any(a in ("-Q", "--quote") and b.upper().startswith(("DELE", "RMD")) for a, b in pairwise(words))
+    )
+    if is_deletion and address and not _LOCAL_ADDRESS.match(address):
+        yield Hazard("data", Severity.ASK, f"{words[0]} DELETE {address}"[:100])
+    for flag, value in pairwise(words):
+        if re.fullmatch(r"-[a-zA-Z]*[oO]|--output|--output-document", flag):
+            yield from detect_overwritten(value)
+
+
+def detect_input(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    """Clients that read commands on their input: ``sftp``, ``nc``."""
+    text = f"{' '.join(command.words[1:])}\n{command.stdin_text}"
+    if found := _INPUT_DELETION.search(text):
+        yield Hazard("data", Severity.ASK, f"{command.words[0]}: {found[0].strip()}"[:100])
+
+
+_INPUT_DELETION = re.compile(
+    r"(?im)(?:^|[;'\"]|\s)(?:rm|rmdir|del|deltree|mdelete|mrm|delete|flushall|flushdb|purge|drop\s+\w+|glob\s+rm)\b\s*\S*"
+    r"|mirror\s[^;]*--delete"
+)
 _RESET_TASKS = frozenset(
-    {"db:drop", "db:reset", "db:wipe", "db:purge", "db:drop:all", "migrate:fresh", "migrate:reset"}
+    {
+        "db:drop",
+        "db:schema:load",
+        "db:structure:load",
+        "db:seed:replant",
+        "db:truncate_all",
+        "db:reset",
+        "db:wipe",
+        "db:purge",
+        "db:drop:all",
+        "migrate:fresh",
+        "migrate:reset",
+    }
 )
 _RESET_PAIRS = (
     ("migrate", "reset"),
@@ -131,6 +215,8 @@ def detect_kubectl(command: SimpleCommand, _location: ShellLocation) -> Hazards:
     verbs = arguments_of(
         words[1:], frozenset({"-n", "--namespace", "--context", "--kubeconfig", "-l", "--selector", "-f"})
     )
+    if verbs == ("delete", "{}"):
+        yield Hazard("cluster", Severity.ASK, "kubectl delete")
     if verbs[:1] != ("delete",) or any(word.startswith("--dry-run") and "none" not in word for word in words):
         return
     kind = verbs[1].partition("/")[0].rstrip("s") if len(verbs) > 1 else ""
@@ -213,7 +299,7 @@ def detect_system_control(command: SimpleCommand, _location: ShellLocation) -> H
                 yield Hazard("system-control", Severity.ASK, " ".join(words[:2]))
         case ("systemctl", "poweroff" | "reboot" | "halt", *_):
             yield Hazard("system-control", Severity.ASK, " ".join(words[:2]))
-        case ("crontab", *rest) if "-r" in rest:
+        case ("crontab", *rest) if "-r" in rest or "/dev/null" in rest:
             yield Hazard("crontab", Severity.DENY, "crontab -r")
         case ("kill", *rest) if rest[-1:] == ["-1"] and len(rest) > 1:
             yield Hazard("system-control", Severity.DENY, "kill -1")
@@ -249,6 +335,12 @@ SERVICE_DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards
     "dropdb": detect_dropdb,
     "mysqladmin": detect_mysqladmin,
     "redis-cli": detect_redis,
+    **dict.fromkeys(("valkey-cli", "keydb-cli", "dragonfly-cli", "iredis"), detect_redis),
+    **dict.fromkeys(("curl", "wget", "http", "https", "xh", "xhs", "curlie"), detect_http),
+    **dict.fromkeys(
+        ("sftp", "ftp", "lftp", "smbclient", "nc", "ncat", "netcat", "telnet", "bconsole", "ncftp", "socat"),
+        detect_input,
+    ),
     "mongosh": detect_mongo,
     "mongo": detect_mongo,
     **dict.fromkeys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from upbeat.core.lazy_dataclass import dataclass
 
 
@@ -65,6 +67,18 @@ class FeaturesQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptFilesQuery:
+    """The files that a shell line may run as scripts. Result: ``ScriptFileReader``, which reads when asked."""
+
+
+class ScriptFileReader(Protocol):
+    """Reads small regular files."""
+
+    def read(self, path: str) -> str | None:
+        """Return the text of the file at the absolute ``path``; None if it is too large, or not a text file."""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptFileQuery:
     """The saved prompt behind ``/name``.
 
@@ -98,6 +112,7 @@ Query = (
     | FeaturesQuery
     | PromptFileQuery
     | OwnControlsQuery
+    | ScriptFilesQuery
 )
 
 

@@ -10,8 +10,9 @@
 A line with gaps may run more than ``items``.
 """
 
-from upbeat.core.shell.commands import ParsedCommands, Redirect, SimpleCommand, parse_commands
+from upbeat.core.shell.commands import ParsedCommands, parse_commands
 from upbeat.core.shell.proof import SuccessProof, prove_success
+from upbeat.core.shell.simple_command import Redirect, SimpleCommand
 from upbeat.core.shell.syntax import Words
 from upbeat.core.shell.wrappers import script_of, split_wrappers, unwrap
 

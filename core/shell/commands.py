@@ -4,27 +4,39 @@ Invariant: nothing is left out silently. Quoted text is not a command; text that
 ``eval``, a here-document, ``echo … | sh``) is. What cannot be determined from the line is a gap.
 
 Commands are in the order in which they start, those of both branches of an ``if`` in sequence, and those of a loop once
-for each word. Variables with a known value are expanded; others stay as written.
+for each word. Variables with a known value are expanded; others stay as written. A function runs where it is called.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from upbeat.core.lazy_dataclass import dataclass, field, replace
+from upbeat.core.shell.known_values import UNKNOWN_VALUE, KnownValues
+from upbeat.core.shell.outputs import decode_escapes, known_output
+from upbeat.core.shell.parameters import expand_parameter
+from upbeat.core.shell.simple_command import Redirect, SimpleCommand
 from upbeat.core.shell.syntax import Words, node_text, parse_syntax_tree, unescape_quoted, unquoted_text
-from upbeat.core.shell.wrappers import SHELLS, NestedCommands, find_nested_commands, script_of, split_wrappers
+from upbeat.core.shell.wrappers import (
+    MAX_WRAPPERS,
+    SHELLS,
+    NestedCommands,
+    find_nested_commands,
+    script_of,
+    split_wrappers,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_COMMANDS = 500
-MAX_DEPTH = 60
-"""Maximum nesting of statements."""
+MAX_COMMANDS = 5000
+MAX_DEPTH = 100
+"""Maximum nesting of statements, including those of nested scripts."""
 MAX_SCRIPT_DEPTH = 6
 """Maximum nesting of scripts."""
 MAX_LOOP_WORDS = 8
@@ -37,45 +49,13 @@ SCRIPT_GAP = "a script that is not in the line"
 
 
 @dataclass(frozen=True, slots=True)
-class Redirect:
-    """``2>> file``: the operator ``>>``, the target ``file``, the descriptor ``2`` (empty for the default)."""
-
-    operator: str
-    target: str
-    descriptor: str = ""
-
-    @property
-    def is_overwrite(self) -> bool:
-        """Whether the target is a file that is truncated first: ``>``, ``>|`` and ``&>``, but not ``>>`` or ``>&1``."""
-        return self.operator in (">", ">|", "&>") or (self.operator == ">&" and not self.target.isdecimal())
-
-
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
-    """One simple command. ``words``: the program, without its folders, and its arguments, without quotes.
-
-    ``words`` is empty if a line only redirects. ``wrappers`` are the programs that run it, the outermost first:
-    ``sudo``, ``xargs``, ``find``, ``bash``. ``piped_from`` are the words of the command whose output it reads,
-    ``stdin_text`` is that input if the line contains it (a here-document, echoed text). ``working_dir`` is where it
-    runs: empty for where the line begins, else a path as written; ``?`` if it is unknown.
-    """
-
-    words: Words
-    redirects: tuple[Redirect, ...] = ()
-    assignments: tuple[str, ...] = ()
-    """Assignments before the program: ``A=1``."""
-    wrappers: Words = ()
-    piped_from: Words = ()
-    stdin_text: str = ""
-    working_dir: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ParsedCommands:
     """The commands of a line. ``gaps`` says what could not be determined: empty if ``items`` is complete."""
 
     items: tuple[SimpleCommand, ...] = ()
     gaps: tuple[str, ...] = ()
+    written_files: Mapping[str, str] = field(default_factory=dict)
+    """The texts that the line writes to files, by path as written."""
 
     @property
     def is_complete(self) -> bool:
@@ -84,11 +64,12 @@ class ParsedCommands:
 
 
 @lru_cache(maxsize=32)
-def parse_commands(line: str) -> ParsedCommands:
-    """Return what ``line`` may run. Any text is allowed; never raises."""
-    visitor = _CommandVisitor()
+def parse_commands(line: str, positional: Words | None = None) -> ParsedCommands:
+    """Return what ``line`` may run; ``positional`` are the arguments of a script. Any text is allowed; never raises."""
+    visitor = _CommandVisitor(positional=positional)
     visitor.visit_script(line, _ParseContext())
-    return ParsedCommands(tuple(visitor.items), tuple(dict.fromkeys(visitor.gaps)))
+    visitor.visit_named_functions()
+    return ParsedCommands(tuple(visitor.items), tuple(dict.fromkeys(visitor.gaps)), visitor.written_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +89,17 @@ class _ParseContext:
 
 
 @dataclass(slots=True)
-class _CommandVisitor:
-    """The results so far. ``variables`` are those with a known value, and the working directory under an empty name."""
+class _CommandVisitor(KnownValues):
+    """The results so far, and what is known of variables.
+
+    ``running`` are the functions and aliases whose body is being visited; ``uncalled`` have not been called.
+    """
 
     items: list[SimpleCommand] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, Node] = field(default_factory=dict)
+    uncalled: set[str] = field(default_factory=set)
+    running: set[str] = field(default_factory=set)
 
     def visit_script(self, text: str, context: _ParseContext) -> None:
         """Visit a script."""
@@ -123,7 +109,7 @@ class _CommandVisitor:
             return
         if root.has_error:
             self.gaps.append(SYNTAX_GAP)
-        self.visit(root, replace(context, depth=0, script_depth=context.script_depth + 1))
+        self.visit(root, replace(context, script_depth=context.script_depth + 1))
 
     def visit(self, node: Node, context: _ParseContext) -> None:
         """Visit ``node``."""
@@ -142,11 +128,30 @@ class _CommandVisitor:
         with self.variable_scope():
             self.visit_children(node, context if node.type == "subshell" else context.without_input)
 
-    def visit_function(self, node: Node, context: _ParseContext) -> None:
-        """Visit the body of a function; its parameters are unknown."""
-        with self.variable_scope():
-            if body := node.child_by_field_name("body"):
-                self.visit(body, context.without_input)
+    def visit_function(self, node: Node, _context: _ParseContext) -> None:
+        """Remember a function: its body is visited where it is called."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name and body:
+            self.functions[node_text(name)] = body
+            self.uncalled.add(node_text(name))
+
+    def visit_named_functions(self) -> None:
+        """Visit functions that are named but not called: ``trap``, ``xargs`` and ``export -f`` may run them."""
+        named = {word for item in self.items if item.words[:1] not in _DECLARING for word in item.words[1:]}
+        for name in sorted(self.uncalled & {part for word in named for part in word.split()}):
+            self.visit(self.functions[name], _ParseContext())
+
+    def call_function(self, command: SimpleCommand, inside: _ParseContext) -> None:
+        """Visit the body of the function that ``command`` calls, with its arguments."""
+        name = command.words[0]
+        self.uncalled.discard(name)
+        if name in self.running:
+            return
+        outer, self.positional = self.positional, command.words[1:]
+        self.running.add(name)
+        self.visit(self.functions[name], inside)
+        self.running.discard(name)
+        self.positional = outer
 
     def visit_pipeline(self, node: Node, context: _ParseContext) -> None:
         for part in node.named_children:
@@ -154,7 +159,7 @@ class _CommandVisitor:
             self.visit(part, context)
             added = self.items[before:]
             piped_from = added[-1].words if added else ()
-            context = replace(context, piped_from=piped_from, stdin_text=_known_output(added, context))
+            context = replace(context, piped_from=piped_from, stdin_text=_known_output(added))
 
     def visit_redirected(self, node: Node, context: _ParseContext) -> None:
         """Visit a statement with redirections, which apply to its last command."""
@@ -171,8 +176,9 @@ class _CommandVisitor:
         if redirects:
             last = self.items[-1]
             self.items[-1] = replace(last, redirects=(*last.redirects, *redirects))
+            self.write_files(self.items[-1], redirects)
         added = self.items[before:]
-        piped = replace(context, piped_from=added[-1].words if added else (), stdin_text=_known_output(added, context))
+        piped = replace(context, piped_from=added[-1].words if added else (), stdin_text=_known_output(added))
         for later in rest:
             self.visit(later, piped if later.type == "pipeline" else context.without_input)
 
@@ -182,7 +188,10 @@ class _CommandVisitor:
         """Parse one redirection, and for a here-document the rest of its line."""
         match node.type:
             case "file_redirect":
-                redirects.append(self._file_redirect(node, context))
+                redirects.append(found := self._file_redirect(node, context))
+                if found.operator == "<":
+                    known = self.substituted.get(found.target, self.written_files.get(found.target))
+                    context = replace(context, stdin_text=known)
             case "herestring_redirect":
                 words = [self.word_text(child, context) for child in node.named_children]
                 context = replace(context, stdin_text=" ".join(words))
@@ -207,20 +216,24 @@ class _CommandVisitor:
         """Visit ``for NAME in WORDS``: the body once for each word."""
         variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         name = node_text(variable) if variable else ""
-        values = [self.word_text(child, context) for child in node.children_by_field_name("value")]
+        values = [word for child in node.children_by_field_name("value") for word in self.split_words(child, context)]
         if body is None:
             return
-        for value in values if 0 < len(values) <= MAX_LOOP_WORDS else [""]:
+        for value in values if 0 < len(values) <= MAX_LOOP_WORDS else [UNKNOWN_VALUE]:
             self.set_variable(name, value)
             self.visit(body, context.without_input)
         self.variables.pop(name, None)
 
     def visit_assignment(self, node: Node, context: _ParseContext) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        text = self.word_text(value, context) if value else ""
-        is_known = value is not None and value.type != "array" and any(child.type == "=" for child in node.children)
-        if name:
-            self.set_variable(node_text(name), text if is_known else "")
+        is_plain = any(child.type == "=" for child in node.children)
+        if name and value and value.type == "array":
+            words = [word for child in value.named_children for word in self.split_words(child, context)]
+            self.arrays[node_text(name)] = words if is_plain else [*self.arrays.get(node_text(name), ()), *words]
+        elif name:
+            text = self.word_text(value, context) if value else ""
+            before = "" if is_plain else self.variables.get(node_text(name), UNKNOWN_VALUE)
+            self.set_variable(node_text(name), before + text)
 
     def visit_declaration(self, node: Node, context: _ParseContext) -> None:
         """Visit ``export A=1`` and similar declarations, which the grammar does not call commands."""
@@ -230,6 +243,7 @@ class _CommandVisitor:
                 self.visit_assignment(child, context.without_input)
             words.append(node_text(child) if child.type == "variable_assignment" else self.word_text(child, context))
         self.append_command(SimpleCommand(tuple(words), wrappers=context.wrappers))
+        self.assign_builtin(self.items[-1])
 
     def visit_simple_command(self, node: Node, context: _ParseContext) -> None:
         """Visit a simple command: its words, the commands inside them, and what it runs."""
@@ -255,7 +269,11 @@ class _CommandVisitor:
     def expand_command(self, command: SimpleCommand, context: _ParseContext) -> None:
         """Add ``command``, or the commands that it runs instead."""
         words, wrappers = split_wrappers(command.words)
-        command = replace(command, words=words, wrappers=(*context.wrappers, *wrappers))
+        if len(wrappers) >= MAX_WRAPPERS:
+            self.gaps.append(SIZE_GAP)
+        path = command.words[-len(words)] if words else ""
+        path = path if "/" in path else ""
+        command = replace(command, words=words, wrappers=(*context.wrappers, *wrappers), program_path=path)
         if not words:
             if command.assignments or command.redirects or wrappers:
                 self.append_command(replace(command, words=wrappers[-1:]))
@@ -264,21 +282,37 @@ class _CommandVisitor:
         if "$" in words[0] or "`" in words[0]:
             self.gaps.append(PROGRAM_GAP)
             self.append_command(command)
+        elif words[0] in self.functions:
+            self.append_command(command)
+            self.call_function(command, inside)
+        elif words[0] in self.aliases and words[0] not in self.running:
+            self.append_command(command)
+            self.running.add(words[0])
+            self.visit_script(" ".join((self.aliases[words[0]], *map(shlex.quote, words[1:]))), inside)
+            self.running.discard(words[0])
         elif words[0] in SHELLS:
             self._expand_shell(command, inside)
         elif inner := find_nested_commands(words):
             self._expand_runner(command, inner, inside)
-        else:
-            if words[0] in ("source", ".") and words[1:2] and words[1].startswith("<("):
+        elif words[0] in ("source", ".") and words[1:2] and words[1].startswith(("<(", "/dev/stdin")):
+            text = self.substituted.get(words[1]) if words[1][0] == "<" else command.stdin_text
+            if text:
+                self._expand_script(text, command, inside)
+            else:
                 self.gaps.append(SCRIPT_GAP)
+                self.append_command(command)
+        else:
             self.append_command(command)
+            self.assign_builtin(command)
+            if words[0] == "tee":
+                self.write_files(command, ())
 
     def _expand_shell(self, command: SimpleCommand, inside: _ParseContext) -> None:
         """Visit a shell: its script is in an argument, on its input or in a file."""
         script = script_of(command.words)
         rest = [word for word in command.words[1:] if not word.startswith(("-", "+"))]
         reads_input = not rest or "-s" in command.words
-        text = script[0] if script else inside.stdin_text if reads_input else None
+        text = script[0] if script else inside.stdin_text if reads_input else self.substituted.get(rest[0])
         if text is not None:
             self._expand_script(text, command, inside)
             return
@@ -305,18 +339,12 @@ class _CommandVisitor:
             self.append_command(command)
             return
         before = len(self.items)
-        with self.variable_scope(is_exported=command.words[0] == "eval"):
-            self.visit_script(text, replace(inside, stdin_text=None))
+        with self.variable_scope(is_exported=command.words[0] in ("eval", "source", ".")):
+            keeps_input = command.words[0] == "ssh"
+            self.visit_script(text, inside if keeps_input else replace(inside, stdin_text=None))
         if command.redirects and len(self.items) > before:
             last = self.items[-1]
             self.items[-1] = replace(last, redirects=(*last.redirects, *command.redirects))
-
-    def set_variable(self, name: str, value: str) -> None:
-        """Assign a variable; an unknown value removes it."""
-        if value and "$" not in value and "`" not in value and len(value) < 4096:
-            self.variables[name] = value
-        else:
-            self.variables.pop(name, None)
 
     def append_command(self, command: SimpleCommand) -> None:
         """Add a command in the current folder."""
@@ -333,9 +361,16 @@ class _CommandVisitor:
         self.variables = self.variables if is_exported else known
 
     def split_words(self, node: Node, context: _ParseContext) -> list[str]:
-        """Return the words of one argument: several for an unquoted variable."""
+        """Return the words of one argument: several for an unquoted variable and for all elements of an array."""
+        source = node_text(node)
+        if several := _ALL_ELEMENTS.fullmatch(source):
+            elements = self.positional if several[1] is None else self.arrays.get(several[1])
+            if elements is not None:
+                return list(elements)
         text = self.word_text(node, context)
-        return text.split() if node.type in ("simple_expansion", "expansion") and "$" not in text else [text]
+        if node.type in ("simple_expansion", "expansion", "command_substitution") and text != source:
+            return text.split(self.variables.get("IFS") or None)
+        return [text]
 
     def word_text(self, node: Node, context: _ParseContext) -> str:
         """Return the text of a word, and visit the commands inside it."""
@@ -346,14 +381,18 @@ class _CommandVisitor:
                 return self._quoted_text(node, context)
             case "simple_expansion" | "expansion":
                 self.visit_children(node, context.without_input)
-                name = next((node_text(one) for one in node.named_children if one.type == "variable_name"), "")
-                is_bare = len(node.named_children) == 1 and node_text(node).strip("${}") == name
-                return self.variables.get(name, node_text(node)) if is_bare else node_text(node)
+                expanded = expand_parameter(node_text(node), self.known_variables())
+                return node_text(node) if expanded is None else expanded
             case "command_substitution" | "process_substitution":
+                before = len(self.items)
                 self.visit(node, context.without_input)
+                output = _known_output(self.items[before:])
+                if output is None or node.type == "command_substitution":
+                    return node_text(node) if output is None else output.rstrip("\n")
+                self.substituted[node_text(node)] = output
                 return node_text(node)
             case "ansi_c_string":
-                return node_text(node)[2:-1].replace("\\n", "\n").replace("\\t", "\t").replace("\\'", "'")
+                return decode_escapes(node_text(node)[2:-1])
         self.visit_children(node, context.without_input)
         return unquoted_text(node)
 
@@ -384,6 +423,9 @@ _VISITORS: Mapping[str, Callable[[_CommandVisitor, Node, _ParseContext], None]] 
     "process_substitution": _CommandVisitor.visit_subshell,
 }
 
+_ALL_ELEMENTS = re.compile(r'"?\$(?:\{(?:(\w+)\[[@*]\]|[@*])\}|[@*])"?')
+"""Expands to one word for each element: ``"$@"``, ``"${NAME[@]}"``."""
+_DECLARING = (("declare",), ("typeset",), ("unset",), ("type",), ("local",), ("echo",), ("printf",), ("alias",))
 _DYNAMIC_SCRIPT = re.compile(r"\s*(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|`[^`]*`)\s*", re.DOTALL)
 """A script that is entirely in a variable or the output of a command."""
 
@@ -397,15 +439,8 @@ def _change_dir(folder: str, target: str) -> str:
     return f"{folder}/{target}" if folder else target
 
 
-def _known_output(printed_by: Sequence[SimpleCommand], context: _ParseContext) -> str | None:
+def _known_output(printed_by: Sequence[SimpleCommand]) -> str | None:
     """Return the output of the last command if the line contains it: echoed text or a here-document."""
     if not printed_by or printed_by[-1].redirects:
         return None
-    match printed_by[-1].words:
-        case ("echo", *rest):
-            return " ".join(word for word in rest if word not in ("-e", "-n", "-ne", "-en"))
-        case ("printf", *rest):
-            return "\n".join(rest).replace("\\n", "\n")
-        case ("cat",) | ("cat", "-"):
-            return context.stdin_text
-    return None
+    return known_output(printed_by[-1].words, printed_by[-1].stdin_text or None)

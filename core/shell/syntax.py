@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-MAX_LINE_CHARS = 20_000
+MAX_LINE_CHARS = 200_000
 """Longer lines are not parsed."""
 MAX_DEPTH = 40
 """Maximum nesting."""

@@ -14,7 +14,7 @@ from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell.expand import UNKNOWN
 
-MAX_WRAPPERS = 8
+MAX_WRAPPERS = 500
 """Maximum number of nested wrappers."""
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -207,7 +207,10 @@ def _find_exec_commands(words: tuple[str, ...]) -> NestedCommands | None:
 def _parallel_script(words: tuple[str, ...]) -> NestedCommands | None:
     rest = skip_options(words[1:], "-j --jobs -a -n -N -I -L")
     end = next((at for at, word in enumerate(rest) if word.startswith(":::")), len(rest))
-    return NestedCommands(script=" ".join(rest[:end])) if end else None
+    if "--dry-run" in words or "--dryrun" in words:
+        return None
+    given = [word for word in rest[end:] if not word.startswith(":::")]
+    return NestedCommands(script=" ".join((*rest[:end], *given))) if end else None
 
 
 _EXEC_OPTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})

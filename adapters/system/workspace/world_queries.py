@@ -1,7 +1,7 @@
 """Answer the queries of policies about this machine, and perform their side effects.
 
-Invariant: outside the repository, only the user's files for the clients are read. A query never raises; an answer that
-is not available is None.
+Invariant: outside the repository, only the user's files for the clients are read, and scripts that a line is about to
+run. A query never raises; an answer that is not available is None.
 """
 
 from __future__ import annotations
@@ -86,6 +86,10 @@ class LocalWorldQueries:
                 from upbeat.adapters.system.workspace.documents import documents_in
 
                 return documents_in(root, query.folder, query.suffix)
+            case queries.ScriptFilesQuery():
+                from upbeat.adapters.system.workspace.script_files import LocalScriptFiles
+
+                return LocalScriptFiles()
             case queries.ChangedFilesQuery():
                 from upbeat.adapters.system.workspace.uncommitted import changed_files
 

@@ -16,7 +16,7 @@ from upbeat.core.destructive import ShellLocation, find_hazards
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policies.block_destructive_commands import POLICY
 from upbeat.core.policy.changed_files import MAX_QUERIED_FILES
-from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery
+from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query, ScriptFilesQuery
 from upbeat.core.workflow.state import SessionState
 
 CASES = read_json_groups(Path(__file__).with_name("destructive_cases.jsonl"))
@@ -69,14 +69,14 @@ def test_many_changes() -> None:
 @pytest.mark.parametrize(
     ("line", "looks"),
     [
-        ("git reset --hard", (ChangedFilesQuery(),)),
-        ("rm -rf src", (ChangedFilesQuery(),)),
-        ("rm -rf /", ()),
+        ("git reset --hard", (ChangedFilesQuery(), ScriptFilesQuery())),
+        ("rm -rf src", (ChangedFilesQuery(), ScriptFilesQuery())),
+        ("rm -rf /", (ScriptFilesQuery(),)),
         ("ls", ()),
     ],
 )
-def test_looks(line: str, looks: tuple[ChangedFilesQuery, ...]) -> None:
-    """Changed files are queried only if a hazard depends on them."""
+def test_looks(line: str, looks: tuple[Query, ...]) -> None:
+    """Changed files are queried only if a hazard depends on them, and scripts only if the line may run some."""
     assert queried(POLICY, starting(shell(line)), SessionState(root=ROOT)) == looks
 
 

@@ -68,7 +68,7 @@ def test_text_does_not_match(line: str) -> None:
     assert MatchResult.NO_MATCH is verdict(NO_RM, starting(shell(line)))
 
 
-@pytest.mark.parametrize("line", ["if then", "eval $X", "rm 'unclosed", "x" * 30_000])
+@pytest.mark.parametrize("line", ["if then", "eval $X", "rm 'unclosed", "x" * 300_000])
 def test_a_line_that_cannot_be_parsed(line: str) -> None:
     """A line that cannot be parsed has no effect, or with ``fail: closed`` the same as a match."""
     event = starting(shell(line))

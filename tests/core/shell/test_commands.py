@@ -34,7 +34,7 @@ GAPS = {
     "curl x | sudo bash -s -- a": SCRIPT_GAP,
     "bash <(curl x)": SCRIPT_GAP,
     "source <(a)": SCRIPT_GAP,
-    "a " * 20_000: SIZE_GAP,
+    "a " * 200_000: SIZE_GAP,
     "a\0b": SIZE_GAP,
     "(" * 200 + "a" + ")" * 200: SIZE_GAP,
     "a;" * (MAX_COMMANDS + 1): SIZE_GAP,
@@ -117,7 +117,7 @@ def test_pipes() -> None:
     assert parse_commands("echo 'a; b' | cat | bash") == ParsedCommands(
         (
             SimpleCommand(("echo", "a; b")),
-            SimpleCommand(("cat",), piped_from=("echo", "a; b"), stdin_text="a; b"),
+            SimpleCommand(("cat",), piped_from=("echo", "a; b"), stdin_text="a; b\n"),
             SimpleCommand(("a",), wrappers=("bash",), piped_from=("cat",)),
             SimpleCommand(("b",), wrappers=("bash",), piped_from=("cat",)),
         )
