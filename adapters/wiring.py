@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from upbeat.adapters.code.index.manager import IndexManager
     from upbeat.adapters.mcp_client.provider import ServersProvider
     from upbeat.adapters.system.clock import SystemClock
+    from upbeat.adapters.system.config.pinned import PinnedConfiguration
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
     from upbeat.core.engine.ports import (
@@ -55,6 +56,8 @@ class Application:
     """The servers of the user's own tools, which ``tool_provider`` includes."""
     index_manager: IndexManager | None = None
     """The code indexes of repositories that ``tool_provider`` searches."""
+    configuration_pin: PinnedConfiguration | None = None
+    """Keeps the configuration of a turn, where it is kept."""
 
     def warm_up_servers(self, cwd: str) -> None:
         """Start the servers that turns in ``cwd`` may query, without waiting for them."""
@@ -83,11 +86,13 @@ def build_application(
     *,
     is_long_lived: bool = False,
     server_lifetime: ServerLifetime | None = None,
+    pins_configuration: bool = False,
 ) -> Application:
     """Return upbeat on this machine: local files, the embedded tools, the user's servers, the user's journal.
 
     A process that ``is_long_lived`` (as long as its session) builds indexes and keeps the user's servers running.
-    ``server_lifetime`` is what other processes may do with servers; by default they start none.
+    ``server_lifetime`` is what other processes may do with servers; by default they start none. One that
+    ``pins_configuration`` keeps that of a turn until the user's next prompt.
     """
     from upbeat.adapters.system.clock import SystemClock
     from upbeat.adapters.system.config.resolver import LocalContextResolver
@@ -121,7 +126,19 @@ def build_application(
     )
     if is_long_lived:
         collect_seldom()
-    return Application(environment, runtime, provider, servers, index_manager)
+    application = Application(environment, runtime, provider, servers, index_manager)
+    return _with_pin(application) if pins_configuration else application
+
+
+def _with_pin(application: Application) -> Application:
+    from dataclasses import replace
+
+    from upbeat.adapters.system.config.pinned import PinnedConfiguration
+
+    given = application.runtime
+    pin = PinnedConfiguration(given.context_resolver, given.rule_loader, given.workflow_loader)
+    runtime = replace(given, context_resolver=pin, rule_loader=pin.rules, workflow_loader=pin.workflows)
+    return replace(application, runtime=runtime, configuration_pin=pin)
 
 
 class Deferred:

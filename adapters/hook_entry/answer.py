@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from upbeat.adapters.wiring import Application
+    from upbeat.core.contract.effect import Decision
+    from upbeat.core.contract.event import Event
 
 MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
 MAX_NESTING = 100
@@ -59,7 +61,12 @@ def answer_event(
             event = replace(event, origin=PromptOrigin.WRAPPED)
         if application.environment.is_wrapped and isinstance(event, TurnEnding):
             return {}  # codex-auto decides itself whether its turn is the last one
+        pin = application.configuration_pin
+        if pin and _renews_configuration(event, arrival):
+            pin.renew()
         decision = handle_event(event, application.runtime, codec.cap, codec.degradations, arrival=arrival)
+        if pin and isinstance(event, PromptSubmitted) and (changes := pin.take_changes()):
+            decision = _with_notice(decision, changes, application.runtime.language)
         output: dict[str, Any] = codec.encode(event, decision)
         _check_serializable(output)
     except ClientError as error:
@@ -71,6 +78,22 @@ def answer_event(
         _record_failure(application, client, "internal_error", traceback=format_exc())
         return {}
     return output
+
+
+def _renews_configuration(event: Event, arrival: Arrival | None) -> bool:
+    """Return whether the user is here: a prompt of theirs came over the server's connection, or nothing proves more."""
+    if arrival is None or not arrival.sender:
+        return True
+    by_user = isinstance(event, PromptSubmitted) and event.origin in (PromptOrigin.USER, PromptOrigin.WRAPPED)
+    return by_user and arrival.route is Route.SERVER
+
+
+def _with_notice(decision: Decision, changes: Sequence[str], language: str) -> Decision:
+    from upbeat.core.contract.effect import NotifyUser
+    from upbeat.core.messages.catalogue import load_messages
+
+    text = load_messages("workflow", language)["configuration_changed"].format(changes=", ".join(changes))
+    return replace(decision, effects=(*decision.effects, NotifyUser(text)))
 
 
 def arrival_of_hook(client: str, route: Route, descriptors: Sequence[int] = (0, 1), pid: int | None = None) -> Arrival:

@@ -85,7 +85,8 @@ def request_from_server(client: str, payload: bytes) -> "bytes | None":
         streams = b"".join(stream.to_bytes(4, sys.byteorder) for stream in open_streams())
         proof = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)] if streams else []
         connection.sendmsg([len(payload).to_bytes(8, "big")], proof)
-        connection.sendall(payload)
+        if payload:  # even of nothing, sendall fails if the server has answered and gone
+            connection.sendall(payload)
         return receive_frame(connection)
     except (OSError, ValueError):
         return None

@@ -241,7 +241,7 @@ class McpServer:
                 from upbeat.adapters.hook_entry import answer as hook  # noqa: F401 -- loads the core before the first hook
                 from upbeat.adapters.wiring import build_application
 
-                self._application = build_application(self._environment, is_long_lived=True)
+                self._application = build_application(self._environment, is_long_lived=True, pins_configuration=True)
             return self._application
 
     def _send(self, message: Mapping[str, Any]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +29,11 @@ _TEXT_PROGRAMS, _TEXT_RUNNERS, _READERS, _COPIERS, _TREE_PROGRAMS = (
 )
 _WRITING_OPTIONS = tuple(_TABLE["writing_options"])
 _SUFFIXES: tuple[str, ...] = tuple(_TABLE["suffixes"])
+_NAME_PATTERNS = (
+    re.escape(suffix.strip("/")).replace(r"\*", "[^/]*") + ("(?:/|$)" if suffix.endswith("/") else "$")
+    for suffix in _SUFFIXES
+)
+_NAMED = re.compile("|".join(f"(?:^|/){pattern}" for pattern in _NAME_PATTERNS))
 _PROGRAM = "upbeat"
 _VERSION = re.compile(r"[\d.]+$")
 _GLUE = re.compile(r"""["'`]\s*[,/+]\s*["'`]""")
@@ -90,17 +94,7 @@ def reserved_command(text: str) -> str:
 
 def names_control(path: str) -> bool:
     """Return whether ``path``, absolute or as written, is a control by its name alone."""
-    clean = posixpath.normpath(path) + ("/" if path.endswith("/") else "")
-    for suffix in _SUFFIXES:
-        parts = suffix.strip("/").split("/")
-        names = [name for name in clean.split("/") if name]
-        if suffix.endswith("/"):
-            starts: Iterable[int] = range(len(names) - len(parts) + 1)
-        else:
-            starts = (len(names) - len(parts),)
-        if any(start >= 0 and all(map(fnmatchcase, names[start:], parts)) for start in starts):
-            return True
-    return False
+    return _NAMED.search(posixpath.normpath(path)) is not None
 
 
 def mentions_control(text: str, needles: Iterable[str] = ()) -> bool:

@@ -245,3 +245,27 @@ def test_switched_off_there_is_nothing_for_the_model(repo: Path, tmp_path: Path)
         assert "instructions" not in pipe.answer("initialize", INITIALIZE)
         assert {"tools": []} == pipe.answer("tools/list")
         assert {} == pipe.hook(**submitted(repo))
+
+
+def test_a_turn_keeps_the_settings_that_it_began_with(repo: Path, tmp_path: Path) -> None:
+    """Settings that change during a turn apply from the user's next prompt on, with a notice."""
+    fields = {"cwd": str(repo), "session_id": "s", "transcript_path": ""}
+    call = {"tool_name": "Bash", "tool_use_id": "c", "tool_input": json.dumps({"command": "rm -rf ~"})}
+    settings = tmp_path / ".config" / "upbeat" / "auto-tools.toml"
+
+    with Pipe(repo, home=tmp_path) as pipe:
+        pipe.answer("initialize", INITIALIZE)
+        pipe.hook(**submitted(repo, "hello"))
+        before = pipe.hook(hook_event_name="PreToolUse", **fields, **call)
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text('[policies]\noff = ["block-destructive-commands", "protect-own-controls"]\n')
+        during = pipe.hook(hook_event_name="PreToolUse", **fields, **call)
+        told = pipe.hook(**submitted(repo, "hello"))
+        after = pipe.hook(hook_event_name="PreToolUse", **fields, **call)
+
+    assert ("deny", "deny", {}) == (
+        before["hookSpecificOutput"]["permissionDecision"],
+        during["hookSpecificOutput"]["permissionDecision"],
+        after,
+    )
+    assert "in effect from now on: policies.off" in told["systemMessage"]
