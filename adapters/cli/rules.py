@@ -3,6 +3,7 @@
 A rule is a Markdown file (docs/rules.md) in `.upbeat/rules` of the project, or in `$XDG_CONFIG_HOME/upbeat/rules` for
 your own rules (`--user`). Untrusted project rules can only add restrictions; trust them with `upbeat trust`. `add`
 first replays your past sessions for a few seconds (`upbeat backtest`); press Ctrl-C to stop without writing the rule.
+What you add at a terminal you trust with its present content.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from upbeat.adapters.system.config.rules import (
     find_rule_files,
     load_rules,
 )
-from upbeat.adapters.system.config.trust import is_trusted
+from upbeat.adapters.system.config.trust import is_trusted, trust
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files import atomic
 from upbeat.adapters.system.files.bounded_read import read_content, read_text
@@ -151,7 +152,10 @@ def _add(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     atomic.write_file(path, content.encode(), is_new=True)
     print(path)
-    if not options.user:
+    if not options.user and are_terminals(sys.stdin, sys.stderr):
+        trust(path, content.encode(), environment)
+        print("upbeat: you trust the rule with this content (upbeat trust --list)", file=sys.stderr)
+    elif not options.user:
         is_restrictive = options.action in (Action.DENY, Action.ASK)
         print_problems([f"the rule {TRUST_HINT if is_restrictive else INACTIVE_HINT}"])
     return 0

@@ -242,3 +242,26 @@ def test_at_a_terminal_false_alarms_are_asked_about(repo: Path, past: Path, answ
 
     assert (is_written, 0 if is_written else 1) == ((repo / FILE).exists(), done.returncode)
     assert "write it? [y/N]" in seen
+
+
+def test_what_a_person_adds_is_trusted(repo: Path, home: Path) -> None:
+    """A rule that its user adds at a terminal counts at once, with this content; a script's is not trusted."""
+    controller, terminal = os.openpty()
+    words = ["rules", "add", "note", "--event", "prompt", "--action", "inject", "--text", "Use tabs.", "--no-backtest"]
+    command = [sys.executable, "-m", "upbeat"]
+    variables = environment(home, {"PYTHONPATH": os.pathsep.join(sys.path)})
+    streams = {"stdin": terminal, "stderr": terminal, "stdout": subprocess.DEVNULL}
+    subprocess.run([*command, *words], cwd=repo, env=variables, **streams, check=True)  # type: ignore[call-overload]
+    said = os.read(controller, 65536).decode()
+    subprocess.run(
+        [*command, "rules", "add", "other", *words[3:]], cwd=repo, env=variables, check=True, stdin=subprocess.DEVNULL
+    )
+    listed = subprocess.run(
+        [*command, "rules", "list", "--json"], cwd=repo, env=variables, check=True, capture_output=True
+    )
+    os.close(controller)
+    os.close(terminal)
+    rows = json.loads(listed.stdout)["rules"]
+
+    assert "you trust the rule with this content" in said
+    assert {"note": "project", "other": "untrusted"} == {row["name"]: row["owner"] for row in rows}
