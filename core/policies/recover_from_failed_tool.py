@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import ToolFinished, ToolKind
+from upbeat.core.contract.event import READING_KINDS, ToolFinished, ToolKind
 from upbeat.core.package_data import load_toml
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
@@ -31,7 +31,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
 
 POLICY = Policy(
     name="recover-from-failed-tool",
-    handlers={ToolFinished: Handler(_on_tool_finished, tools=frozenset({ToolKind.FETCH, ToolKind.OTHER}))},
+    handlers={ToolFinished: Handler(_on_tool_finished, tools=READING_KINDS | {ToolKind.OTHER})},
     effects=(InjectContext,),
     required_trait="reports_failures",
 )
