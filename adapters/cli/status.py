@@ -1,10 +1,10 @@
 """``upbeat status``: show the sessions of this repository (workflow, stage, loop) and the state of the journal.
 
 A workflow that cannot go on without you `needs you`, with the steps that have not passed: a step has used all its
-attempts, the loop has ended at a limit, or the session was closed with work left. Say `continue` in that session to
-resume it, or `upbeat workflow stop` to end it. The exit code is 0, or 3 if a workflow of a listed session needs you,
-or 4 if nothing can be stored. `--json` also gives each step with its result, tries and failures, the agents at work,
-and the commands that count as evidence.
+attempts, the loop has ended at a limit, the last turn asked you something, failed or was interrupted, or the session
+was closed with work left. Say `continue` in that session to resume it, or `upbeat workflow stop` to end it. The exit
+code is 0, or 3 if a workflow of a listed session needs you, or 4 if nothing can be stored. `--json` also gives each
+step with its result, tries and failures, the agents at work, and the commands that count as evidence.
 """
 
 from __future__ import annotations
@@ -56,4 +56,4 @@ def run(arguments: Sequence[str]) -> int:
         print(status_text(root, sessions, health, environment.language, other_roots))
     if health.problem:
         return UNSTORED_EXIT_CODE
-    return NEEDS_USER_EXIT_CODE if any(session.state.needs_user for session in sessions) else 0
+    return NEEDS_USER_EXIT_CODE if any(session.state.awaits_user for session in sessions) else 0

@@ -126,7 +126,7 @@ def _session_document(session: StoredSession, stages: Mapping[str, Stage]) -> di
         "root": session.root,
         "updated_at": _format_seconds(session.updated_at),
         "has_ended": state.has_ended,
-        "needs_user": state.needs_user,
+        "needs_user": state.awaits_user,
         "compactions": state.compactions,
         "workflow": _run_document(run, state.evidence, stages) if run else None,
         "loop": {
@@ -245,7 +245,7 @@ def _session_line(session: StoredSession, language: str) -> str:
     if session.problem:
         parts.append(texts["unreadable"].format(problem=session.problem))
     elif run := session.state.run:
-        parts += _run_parts(run, session.state.needs_user, language)
+        parts += _run_parts(run, session.state.awaits_user, language)
         if note := check_evidence(TESTS, session.state.evidence, "", language).note:
             parts.append(load_messages("workflow", language)["tests_note"].format(note=note))
         if run.is_running:
@@ -275,6 +275,8 @@ def _run_parts(run: WorkflowRun, needs_user: str, language: str) -> Iterator[str
         yield texts["self_declared"].format(steps=", ".join(step.key for step in claimed))
     if run.status is RunStatus.NEEDS_HUMAN:
         yield texts["needs_human"].format(step=run.reason)
+    if waits := texts.group("waits").get(needs_user):
+        yield waits
 
 
 def _current_stages(run: WorkflowRun) -> tuple[str, ...]:

@@ -272,9 +272,10 @@ class TurnContinued(Fact):
 
 @dataclass(frozen=True, slots=True)
 class TurnAllowed(Fact):
-    """A turn was allowed to end, for now."""
+    """A turn was allowed to end, for now; ``awaits_user``: only the user's next prompt goes on."""
 
     reason: str
+    awaits_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +298,8 @@ class ToolUsed(Fact):
 @dataclass(frozen=True, slots=True)
 class TurnErrored(Fact):
     """A turn ended with an error."""
+
+    awaits_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +383,8 @@ def _apply_to_workflow(state: SessionState, fact: Fact) -> SessionState:
 
 
 def _apply_to_loop(loop: LoopState, fact: Fact) -> LoopState:
+    if loop.waits_for and isinstance(fact, TurnContinued | ToolUsed | UserMessaged):
+        loop = replace(loop, waits_for="")
     match fact:
         case TurnContinued():
             return replace(
@@ -392,8 +397,8 @@ def _apply_to_loop(loop: LoopState, fact: Fact) -> LoopState:
                 consecutive_continuations=loop.consecutive_continuations + 1,
             )
         case TurnAllowed():
-            left = replace(loop, was_continued=False, consecutive_continuations=0)
-            return replace(left, is_paused=False, has_asked_user=False)
+            left = replace(loop, was_continued=False, consecutive_continuations=0, is_paused=False)
+            return replace(left, has_asked_user=False, waits_for=fact.reason if fact.awaits_user else "")
         case AskedUser():
             return replace(loop, is_paused=True, has_asked_user=True)
         case LoopEnded():
@@ -407,7 +412,8 @@ def _apply_to_loop(loop: LoopState, fact: Fact) -> LoopState:
             left = replace(loop, was_continued=False, consecutive_continuations=0)
             return replace(left, is_paused=is_paused, has_asked_user=False)
         case TurnErrored():
-            return replace(loop, consecutive_errors=loop.consecutive_errors + 1, was_continued=False)
+            left = replace(loop, waits_for="turn_failed" if fact.awaits_user else "")
+            return replace(left, consecutive_errors=loop.consecutive_errors + 1, was_continued=False)
         case UserMessaged():
             stale = loop.turns_without_progress if loop.end_reason else 0
             left = replace(loop, was_continued=False, consecutive_continuations=0, turns_without_progress=stale)
@@ -423,14 +429,8 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
         case FeatureAssigned():
             return replace(run, feature=fact.feature)
         case StepStarted():
-            call = SubagentCall(
-                fact.call_id,
-                fact.step_key,
-                fact.agent,
-                has_instructions=fact.has_instructions,
-                started_at=fact.started_at,
-                subtask=fact.subtask,
-            )
+            call = SubagentCall(fact.call_id, fact.step_key, fact.agent, has_instructions=fact.has_instructions,
+                                started_at=fact.started_at, subtask=fact.subtask)  # fmt: skip
             calls = (*(other for other in run.calls if other.call_id != fact.call_id), call)
             return with_step(replace(run, calls=calls), fact.step_key, status=StepStatus.ACTIVE)
         case CallLinked():

@@ -228,6 +228,8 @@ class LoopState:
     """The user asked something unrelated, so this turn may end."""
     has_asked_user: bool = False
     """The agent asked the user with the client's tool and has done nothing since."""
+    waits_for: str = ""
+    """Why the latest turn ended with steps open, if only the user's next prompt goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +313,13 @@ class SessionState:
         if not self.run.is_running:
             return self.run.status.value
         return self.loop.end_reason or ("closed" if self.has_ended else "")
+
+    @property
+    def awaits_user(self) -> str:
+        """Return also why only the user's next prompt goes on with a run that is not over; empty while it works."""
+        if self.needs_user or self.run is None or not self.run.is_open:
+            return self.needs_user
+        return "question" if self.loop.has_asked_user else self.loop.waits_for
 
     def notes_of(self, policy: str) -> tuple[str, ...]:
         """Return the notes of ``policy``."""

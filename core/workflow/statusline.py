@@ -85,6 +85,8 @@ def _format_loop(loop: Mapping[str, Any], messages: Mapping[str, str]) -> list[s
         return (
             [] if reason == "needs_human" else [messages["paused" if reason == "paused" else "ended"]]
         )  # the status of the run says it
+    if loop.get("waits_for") or loop.get("has_asked_user"):
+        return [messages["needs_human"]]
     if loop.get("is_paused"):
         return [messages["paused"]]
     count = loop.get("iterations")

@@ -220,7 +220,7 @@ def _run_turn(context: RunContext, prompt: str, conversation: Conversation) -> t
     ending = conversation.run_turn(prompt, repo_context)
     match ending:
         case Completed():
-            return NEEDS_USER_EXIT_CODE if conversation.workflow.state.needs_user else 0, ending
+            return NEEDS_USER_EXIT_CODE if conversation.workflow.state.awaits_user else 0, ending
         case Failed():
             return EXIT_NO_CODEX if ending.reason is FailureReason.LAUNCH_FAILED else 1, ending
         case Interrupted():

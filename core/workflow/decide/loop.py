@@ -135,7 +135,8 @@ def _completion_problem(state: SessionState, run: WorkflowRun, inputs: WorkflowI
 
 def _allow_turn_end(code: str, reason: str, **inputs: object) -> WorkflowDecision:
     return WorkflowDecision(
-        (TurnAllowed(code),), explanations=(make_explanation("loop", "allow_end", reason, "", **inputs),)
+        (TurnAllowed(code, code in ("paused_by_user", "question")),),
+        explanations=(make_explanation("loop", "allow_end", reason, "", **inputs),),
     )
 
 

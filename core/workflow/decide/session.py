@@ -316,7 +316,7 @@ def on_turn_failed(event: TurnFailed, state: SessionState, _inputs: WorkflowInpu
     if state.run is None or not state.run.is_running:
         return WorkflowDecision((TurnErrored(),)) if state.shown_excerpts else NO_DECISION
     why = make_explanation("loop", "error", event.error, message=event.message[:200])
-    return WorkflowDecision((TurnErrored(),), explanations=(why,))
+    return WorkflowDecision((TurnErrored(awaits_user=True),), explanations=(why,))
 
 
 def on_answer_lost(event: AnswerLost, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
@@ -330,4 +330,6 @@ def on_answer_lost(event: AnswerLost, state: SessionState, _inputs: WorkflowInpu
 
 def on_turn_interrupted(_event: TurnInterrupted, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
     """Stop continuing until the next prompt, because the user interrupted the turn."""
-    return WorkflowDecision((TurnAllowed("interrupted"),)) if state.run and state.run.is_running else NO_DECISION
+    if state.run is None or not state.run.is_running:
+        return NO_DECISION
+    return WorkflowDecision((TurnAllowed("interrupted", awaits_user=True),))

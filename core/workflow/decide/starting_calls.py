@@ -13,7 +13,7 @@ from upbeat.core.workflow.state import SessionState
 def on_tool_starting(event: ToolStarting, state: SessionState, handoff_folder: str) -> WorkflowDecision:
     """Note that the agent is working again after a continuation or a question; let it read whole handoffs."""
     loop = state.loop
-    is_news = loop.was_continued or loop.consecutive_continuations or loop.has_asked_user
+    is_news = loop.was_continued or loop.consecutive_continuations or loop.has_asked_user or loop.waits_for
     decision = WorkflowDecision((ToolUsed(),)) if is_news else NO_DECISION
     return decision + _approve_handoff(event, state, handoff_folder)
 

@@ -120,6 +120,14 @@ def test_a_workflow_that_waits_for_its_user(language: str, text: str) -> None:
     assert ("done", "fail", 3, 3) == tuple(tested[name] for name in ("state", "result", "tries", "failures"))
 
 
+def test_a_turn_that_ended_in_a_question() -> None:
+    """The status says that it is the user's turn, and what to do."""
+    shown = show.status_text("/repo", [session(WORKING, LoopState(waits_for="question"))], HEALTH, "en")
+
+    assert "standard needs you" in shown
+    assert "it has asked you something; answer in the session" in shown
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [

@@ -65,6 +65,20 @@ def test_who_needs_the_user() -> None:
     assert ["", "", "closed", "turns", "needs_human", "", ""] == [state.needs_user for state in states]
 
 
+def test_whose_turn_it_is() -> None:
+    """The user's, also while a question is open or after the last turn failed; not once the run is over."""
+    loops = [
+        LoopState(has_asked_user=True),
+        LoopState(waits_for="turn_failed"),
+        LoopState(end_reason="turns"),
+        LoopState(),
+    ]
+    over = replace(RUN, status=RunStatus.COMPLETE)
+
+    assert ["question", "turn_failed", "turns", ""] == [SessionState(run=RUN, loop=loop).awaits_user for loop in loops]
+    assert {""} == {SessionState(run=over, loop=loop).awaits_user for loop in loops}
+
+
 def test_steps_that_have_failed() -> None:
     """Steps that have ended without a pass have failed, also the unclear one for which the run waits."""
     failed = replace(DONE, key="TEST", verdict=StepVerdict.FAIL)

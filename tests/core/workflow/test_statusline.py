@@ -111,3 +111,9 @@ def test_any_stored_state(state: dict[str, Any]) -> None:
     """Malformed values are omitted."""
     assert format_status_line(state).startswith("upbeat")
     assert "\n" not in format_status_line({})
+
+
+@pytest.mark.parametrize("loop", [LoopState(waits_for="turn_failed"), LoopState(has_asked_user=True, is_paused=True)])
+def test_whose_turn_it_is(loop: LoopState) -> None:
+    """A question to the user and a failed turn leave the next turn to the user."""
+    assert shown(SessionState(run=RUN, loop=loop)).endswith("needs you")

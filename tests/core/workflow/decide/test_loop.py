@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, started, with_own
 
+from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.event import ClientName
 from upbeat.core.workflow.decide.features import FEATURE_LEASE_SECONDS
@@ -457,3 +460,26 @@ def test_the_error_limit() -> None:
         play.ends()
 
     assert ("", True) == (play.state.loop.end_reason, bool(play.continuation))
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        (lambda play: play.ends("Which database shall I use? I will wait for your decision."), "question"),
+        (lambda play: play.asks(), "question"),
+        (lambda play: play.fails(), "turn_failed"),
+        (lambda play: play.handle(events.TurnInterrupted(play.source)), "interrupted"),
+    ],
+)
+def test_whose_turn_it_is(how: Callable[[Play], object], reason: str) -> None:
+    """After a question, an error or an interruption it is the user's turn, until a prompt or a call of the agent."""
+    play = started("quick")
+    assert "" == play.state.awaits_user
+    how(play)
+    assert reason == play.state.awaits_user
+
+    play.prompt("go on")
+    assert "" == play.state.awaits_user
+    how(play)
+    play.runs("ls")
+    assert "" == play.state.awaits_user
