@@ -152,6 +152,9 @@ def _add(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     atomic.write_file(path, content.encode(), is_new=True)
     print(path)
+    for line in content.split("\n"):
+        if (shown := escape_exactly(line)) != line:
+            print(f"upbeat: a line of it is {shown}", file=sys.stderr)
     if not options.user and are_terminals(sys.stdin, sys.stderr):
         trust(path, content.encode(), environment)
         print("upbeat: you trust the rule with this content (upbeat trust --list)", file=sys.stderr)

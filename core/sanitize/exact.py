@@ -31,6 +31,10 @@ _INVISIBLE = re.compile(f"[{INVISIBLE_CHARACTERS}\u2800\U0001d159\U00016fe4]")
 """The blank Braille pattern and other signs without ink count as spaces that look like another one."""
 
 
+_HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_USEFUL = frozenset("\t\u200c\u200d\ufe0e\ufe0f")
+
+
 class Marks(NamedTuple):
     """What begins the rows of a text: its first line, its other lines, and what continues a folded line."""
 
@@ -65,13 +69,15 @@ def escape_exactly(text: str, encoding: str = "utf-8") -> str:
 
 
 def hidden_characters(text: str) -> list[str]:
-    """Return what a text that a user wrote has no use for, as ``U+202E in line 3``: controls, and invisible format
-    characters other than joiners."""
+    """Return the characters of a user's own text that nobody can see, as ``U+202E in line 3``.
+
+    Tabs, joiners and variation selectors have a use and do not count.
+    """
     return [
         f"U+{ord(char):04X} in line {number}"
         for number, line in enumerate(text.split("\n"), 1)
         for char in line
-        if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") and char not in "\t\u200c\u200d"
+        if char not in _USEFUL and (unicodedata.category(char) in _HIDDEN_CATEGORIES or _INVISIBLE.match(char))
     ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from . import (
     doctor_faults,
+    exact_approvals,
     hostile_repository,
     install_homes,
     misbehaving_servers,
@@ -30,5 +31,6 @@ PARTS: Mapping[str, Part] = {
     "secrets": planted_secrets,
     "hostile-repository": hostile_repository,
     "text-stays-data": text_stays_data,
+    "approvals": exact_approvals,
     "determinism": plan_bytes,
 }

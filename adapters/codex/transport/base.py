@@ -208,8 +208,8 @@ class ApprovalProblem(StrEnum):
     """It is of a kind that this version does not know."""
     NOT_EXACT = "not_exact"
     """What it says does not decode to the bytes that would run."""
-    TOO_NARROW = "too_narrow"
-    """The terminal is too narrow to show it."""
+    TOO_SMALL = "too_small"
+    """The terminal is too small to show it."""
 
 
 @dataclass(frozen=True, slots=True)

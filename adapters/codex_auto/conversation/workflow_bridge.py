@@ -292,6 +292,8 @@ class WorkflowBridge:
         for effect in decision.effects if decision else ():
             if isinstance(effect, NotifyUser):
                 self._printer.print_line(effect.text)
+            elif isinstance(effect, Deny):  # Codex tells the model only that the user said no
+                self._session_context += (effect.text,)
         return decision
 
     def _record_approval(self, decided: base.ApprovalDecided) -> None:

@@ -66,9 +66,9 @@ class ApprovalPrompter:
 
     def __call__(self, request: ApprovalRequest) -> ApprovalDecision:
         size = self._printer.size
-        if size.columns < MIN_COLUMNS:
+        if size.columns < MIN_COLUMNS or size.lines < QUESTION_ROWS + _MIN_PAGE_ROWS:
             choices = (ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
-            request = replace(request, problem=ApprovalProblem.TOO_NARROW, choices=choices)
+            request = replace(request, problem=ApprovalProblem.TOO_SMALL, choices=choices)
         if request.policy_text:
             self._printer.print_line(request.policy_text, Style.RED)
         rows = ApprovalRows(self._texts, size.columns, self._printer.encoding).of(request)

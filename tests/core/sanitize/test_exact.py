@@ -15,6 +15,7 @@ from upbeat.core.sanitize.exact import (
     escape_exactly,
     exact_json,
     exact_rows,
+    hidden_characters,
     pages,
 )
 
@@ -143,3 +144,16 @@ def test_pages_have_every_row_once(rows: list[str], height: int) -> None:
 
     assert rows == [row for page in divided for row in page]
     assert max(map(len, divided)) <= max(height, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("a\tb ⚠️ 👩‍🚀 店\nمرحبا", []),
+        ("a\nb\u202e\x1b", ["U+202E in line 2", "U+001B in line 2"]),
+        ("\u3164\u2800\u034f\ufeff\r", [f"U+{code} in line 1" for code in ("3164", "2800", "034F", "FEFF", "000D")]),
+    ],
+)
+def test_hidden_characters(text: str, hidden: list[str]) -> None:
+    """What nobody can see is named with its line; what shapes a visible character is not."""
+    assert hidden == hidden_characters(text)

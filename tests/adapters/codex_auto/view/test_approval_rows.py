@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from typing import Any
 
 import pytest
+from approval_display import ask_codex, display, read_rows
 from fakes.codex.conversation import CHINESE, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
 from journal_values import JSON
-from wcwidth import wcswidth
 
-from upbeat.adapters.codex.transport.app_server.connection import RpcRequest
-from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, pending_approval_from
 from upbeat.adapters.codex.transport.base import ApprovalDecision, FileDiff
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.approval_rows import ApprovalRows
 
-ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
-MARK = re.compile(r"  (?:[$#>+~-] |\|[ +-]|in |with |reason: )")
 TEXT = st.text(
     st.characters(exclude_characters="\0\ufffd", exclude_categories=("Cs",)), min_size=1, max_size=60
 ).filter(str.strip)
@@ -38,42 +32,12 @@ VALUES = st.recursive(
 )
 
 
-def ask(method: str, fields: dict[str, Any], changes: tuple[FileDiff, ...] = ()) -> PendingApproval:
-    pending = pending_approval_from(RpcRequest(0, method, fields), changes)
-    assert pending
-    return pending
-
-
-def display(pending: PendingApproval, columns: int = 80, texts: Texts = ENGLISH, encoding: str = "utf-8") -> list[str]:
-    rows = [row for _style, row in ApprovalRows(texts, columns, encoding).of(pending.request)]
-    assert [] == [row for row in rows if wcswidth(row) > columns or not row.isprintable()]
-    return rows
-
-
-def read(rows: list[str]) -> list[tuple[str, str]]:
-    """Decode ``rows``: every text with the mark or label before it, without rows of codex-auto itself."""
-    texts: list[tuple[str, str]] = []
-    is_open = False
-    for row in rows:
-        mark = MARK.match(row)
-        if row.startswith("  \\ "):
-            texts[-1] = (texts[-1][0], texts[-1][1] + row[4:])
-        elif mark is None:
-            is_open = False
-        elif is_open and (mark[0] == texts[-1][0] != "  > " or (mark[0] == "  > " and texts[-1][0] != "  # ")):
-            texts[-1] = (texts[-1][0], f"{texts[-1][1]}\n{row[mark.end() :]}")
-        else:
-            texts.append((mark[0], row[mark.end() :]))
-            is_open = True
-    return [(mark.strip(), ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)) for mark, text in texts]
-
-
 @given(ANY, ANY, ANY, st.sampled_from(["/bin/bash", "/tmp/evil/bash"]), st.integers(30, 120))
 def test_commands(script: str, cwd: str, reason: str, program: str, columns: int) -> None:
     """A command is displayed with its program, its folder and its reason; each decodes to what Codex said."""
     line = shlex.join([program, "-lc", script])
-    pending = ask("item/commandExecution/requestApproval", {"command": line, "cwd": cwd, "reason": reason})
-    shown = dict(read(display(pending, columns)))
+    pending = ask_codex("item/commandExecution/requestApproval", {"command": line, "cwd": cwd, "reason": reason})
+    shown = dict(read_rows(display(pending, columns)))
 
     run = [*shlex.split(shown["with"]), shown["$"]] if "with" in shown else shlex.split(shown["$"])
     assert [program, "-lc", script] == run
@@ -87,8 +51,8 @@ def test_rules(words: list[str], columns: int) -> None:
     """A rule is displayed as Codex stores it, and is the rule of the answer."""
     offered: list[Any] = ["accept", {"acceptWithExecpolicyAmendment": {}}]
     fields = {"command": "ls", "proposedExecpolicyAmendment": words, "availableDecisions": offered}
-    pending = ask("item/commandExecution/requestApproval", fields)
-    [shown] = [text for mark, text in read(display(pending, columns)) if mark == ">"]
+    pending = ask_codex("item/commandExecution/requestApproval", fields)
+    [shown] = [text for mark, text in read_rows(display(pending, columns)) if mark == ">"]
 
     [stored] = (json.JSONDecoder().raw_decode(shown, len("prefix_rule(pattern=")),)
     answer = pending.response_for(ApprovalDecision.ACCEPT_RULE)["decision"]["acceptWithExecpolicyAmendment"]
@@ -99,9 +63,9 @@ def test_rules(words: list[str], columns: int) -> None:
 def test_changes(kind: str, path: str, diff: str, new_path: str, columns: int) -> None:
     """Every line of every change is displayed, with the path, and with the path that it is moved to."""
     change = FileDiff(kind, path, diff, new_path if kind == "update" else "")
-    pending = ask("item/fileChange/requestApproval", {"itemId": "i"}, (change,))
+    pending = ask_codex("item/fileChange/requestApproval", {"itemId": "i"}, (change,))
     rows = display(pending, columns)
-    texts = read(rows)
+    texts = read_rows(rows)
     mark = {"add": "|+", "delete": "|-", "update": "|"}[kind]
     shown = "".join(f"{text}\n" for found, text in texts if found == mark)
 
@@ -114,9 +78,9 @@ def test_changes(kind: str, path: str, diff: str, new_path: str, columns: int) -
 def test_permissions(permissions: dict[str, Any], grant_root: str, columns: int) -> None:
     """All permissions are displayed, and are those that are granted; so is every other field of the request."""
     fields = {"permissions": permissions, "somethingNew": {"root": grant_root}}
-    pending = ask("item/permissions/requestApproval", fields)
+    pending = ask_codex("item/permissions/requestApproval", fields)
     granted = {name: value for name, value in permissions.items() if value is not None}
-    texts = read(display(pending, columns))
+    texts = read_rows(display(pending, columns))
 
     assert granted == pending.response_for(ApprovalDecision.ACCEPT).get("permissions", {})
     assert (">", {"root": grant_root}) == (texts[-1][0], json.loads(texts[-1][1]))
@@ -129,7 +93,7 @@ def test_tools(parameters: dict[str, Any], message: str, columns: int) -> None:
     """A call of a tool is displayed with the server and all parameters."""
     about = {"codex_approval_kind": "mcp_tool_call", "tool_name": "save", "tool_params": parameters}
     fields = {"serverName": "mem", "mode": "form", "message": message, "_meta": about}
-    texts = read(display(ask("mcpServer/elicitation/request", fields), columns))
+    texts = read_rows(display(ask_codex("mcpServer/elicitation/request", fields), columns))
     names = [text for mark, text in texts if mark == "#"]
 
     assert (">", message) == texts[0]
@@ -162,7 +126,7 @@ ODD = [
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_no_yes_to_what_cannot_be_displayed(method: str, fields: dict[str, Any], texts: Texts) -> None:
     """A request that is empty, of an unknown kind or not decodable takes no yes, and says why."""
-    pending = ask(method, fields)
+    pending = ask_codex(method, fields)
 
     assert (ApprovalDecision.DECLINE, ApprovalDecision.CANCEL) == pending.request.choices
     assert pending.response_for(ApprovalDecision.ACCEPT) == pending.response_for(ApprovalDecision.DECLINE)
@@ -175,14 +139,14 @@ def test_no_yes_to_what_cannot_be_displayed(method: str, fields: dict[str, Any],
 )
 def test_no_yes_to_an_unclear_change(change: FileDiff) -> None:
     """A change without content, path or a known kind takes no yes."""
-    assert ask("item/fileChange/requestApproval", {}, (change,)).request.problem
+    assert ask_codex("item/fileChange/requestApproval", {}, (change,)).request.problem
 
 
 @given(st.dictionaries(st.sampled_from(["grantRoot", "additionalPermissions", "kindOfNew", "environmentId"]), JSON))
 def test_every_field_is_displayed(fields: dict[str, Any]) -> None:
     """Whatever a request says beside what names it is displayed by name, also what only a newer Codex says."""
-    pending = ask("item/commandExecution/requestApproval", {"command": "ls", **fields})
-    texts = read(display(pending))
+    pending = ask_codex("item/commandExecution/requestApproval", {"command": "ls", **fields})
+    texts = read_rows(display(pending))
     shown = dict(zip((t for m, t in texts if m == "#"), (json.loads(t) for m, t in texts if m == ">"), strict=True))
 
     assert {name: value for name, value in fields.items() if value is not None} == shown
@@ -191,8 +155,8 @@ def test_every_field_is_displayed(fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_what_a_terminal_lacks_is_escaped(encoding: str) -> None:
     """No character becomes a question mark because the terminal has another encoding."""
-    pending = ask("item/commandExecution/requestApproval", {"command": "/bin/bash -lc 'echo é 店'"})
+    pending = ask_codex("item/commandExecution/requestApproval", {"command": "/bin/bash -lc 'echo é 店'"})
     rows = display(pending, encoding=encoding)
 
-    assert "echo é 店" == dict(read(rows))["$"]
+    assert "echo é 店" == dict(read_rows(rows))["$"]
     assert [row.encode(encoding).decode(encoding) for row in rows[1:3]] == rows[1:3]

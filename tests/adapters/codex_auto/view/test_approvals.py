@@ -134,7 +134,8 @@ LONG = ApprovalRequest(ApprovalKind.FILES, "a", diffs=(FileDiff("add", "/a", "".
         (80, 200, LONG, ["", "n"], ApprovalDecision.DECLINE, "385"),
         (80, 200, LONG, ["a"], ApprovalDecision.CANCEL, "191"),
         (80, 200, LONG, ["", "", ""], ApprovalDecision.DECLINE, "450"),
-        (29, 50, COMMAND, ["y", "s", "r", ""], ApprovalDecision.DECLINE, "ask again."),
+        (29, 50, COMMAND, ["y", "s", "r", ""], ApprovalDecision.DECLINE, "again."),
+        (80, 8, ApprovalRequest(ApprovalKind.COMMAND, "ls"), ["", "y", ""], ApprovalDecision.DECLINE, "ask again."),
         (30, 50, COMMAND, ["y"], ApprovalDecision.ACCEPT, "visible)"),
     ],
 )
