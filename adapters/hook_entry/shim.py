@@ -146,10 +146,12 @@ def answer_in_process(client: str, payload: bytes) -> None:
         gc.disable()  # a third of the time to import; this process ends with its answer
         site.main()
         from upbeat.adapters.system.environment import read_environment
-        from upbeat.adapters.system.journal.pending import announce_hook, settle_hook
+        from upbeat.adapters.system.journal.pending import announce_hook, settle_hook, take_turn
 
         environment = read_environment()
         pending = announce_hook(str(environment.state_home), client, payload)
+        if b'ToolUse"' in payload:  # guards come in bursts; a prompt's tools take seconds, for which they need not wait
+            take_turn(pending)
         from upbeat.adapters.hook_entry.answer import answer_payload, arrival_of_hook
         from upbeat.adapters.wiring import build_application
         from upbeat.core.contract.arrival import Route

@@ -1,4 +1,4 @@
-"""Hooks that work in a process of their own, as files beside the journal, so that none ends without a record.
+"""Hooks that work in a process of their own: files beside the journal, so that none ends without a record, and turns.
 
 A hook announces itself before it imports the core, and removes its file once the client has its answer. What is left of
 a process that is gone, because the client or the system killed it, is recorded with the next transaction. Invariant:
@@ -15,9 +15,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from upbeat.adapters.system.files.lock import try_lock
+
 FOLDER_NAME = "pending"
 MAX_AGE_SECONDS = 30.0
 """No hook works longer: an older file is of another process with the same id."""
+MAX_WAIT_SECONDS = 3.0
+"""How long a hook waits for its turn: clients wait five seconds for a guard."""
 MAX_TAKEN = 500
 """Files that one transaction records."""
 _MAX_PARSED_BYTES = 1_000_000
@@ -42,6 +46,28 @@ def announce_hook(state_home: str, client: str, payload: bytes) -> str:
     except OSError:
         return ""
     return path
+
+
+def take_turn(path: str, wait_seconds: float = MAX_WAIT_SECONDS) -> int | None:
+    """Wait until fewer hooks work than there are cores; return the lock, which ends with this process, None without it.
+
+    Many hooks that work at once all end at the end, too late for their clients. ``path`` is that of the announced hook.
+    """
+    if not path:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    end = time.monotonic() + wait_seconds
+    while True:
+        for number in range(cores):
+            with contextlib.suppress(OSError):
+                name = os.path.join(os.path.dirname(path), f"turn-{number}.lock")
+                descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                if try_lock(descriptor) is not False:
+                    return descriptor
+                os.close(descriptor)
+        if time.monotonic() >= end:
+            return None
+        time.sleep(0.01 + os.getpid() % 16 / 1000)
 
 
 def settle_hook(path: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.system.clock import SystemClock
-from upbeat.adapters.system.journal.pending import FOLDER_NAME, announce_hook, settle_hook, take_unanswered
+from upbeat.adapters.system.journal.pending import FOLDER_NAME, announce_hook, settle_hook, take_turn, take_unanswered
 from upbeat.adapters.system.journal.store import UNANSWERED_EVENT, SqliteJournal
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
@@ -92,3 +92,19 @@ def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     assert "" == announce_hook(str(tmp_path), "claude-code", b"{}")
     settle_hook("")
     assert [] == take_unanswered(str(tmp_path / "upbeat"))
+
+
+def test_hooks_take_turns(tmp_path: Path) -> None:
+    """As many work as there are cores; the next one waits, not longer than its client would, or until one ends."""
+    path = str(announce(tmp_path, b"{}"))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    turns = [take_turn(path, 0) for _ in range(cores)]
+
+    assert None not in turns
+    assert take_turn(path, 0) is None
+    os.close(turns.pop() or 0)
+    turns.append(take_turn(path, 0))
+    assert None not in turns
+    for turn in turns:
+        os.close(turn or 0)
+    assert take_turn("", 0) is None
