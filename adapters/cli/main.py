@@ -30,6 +30,7 @@ COMMANDS = {
     "status": "show this repository's sessions and the state of the journal",
     "log": "list journal records; prune or verify the journal",
     "why": "explain one decision: who decided, why, and which file configured it",
+    "context": "show exactly what context the last turn got",
     "backtest": "replay your past sessions against a rule and count what it would have blocked",
     "stats": "show injected context per source, and how often it was used",
     "learned": "list the habits learned here; show, forget or clear them",

@@ -1,6 +1,6 @@
 """``upbeat schema [NAME]``: print a JSON Schema of contract v1 (the files in `config/schema/v1`).
 
-NAME is report (the default), request, backtest, stats or doctor.
+NAME is report (the default), request, backtest, stats, doctor, why or context.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ SCHEMA_FILES = {
     "backtest": "backtest.schema.json",
     "stats": "stats.schema.json",
     "doctor": "doctor.schema.json",
+    "why": "why.schema.json",
+    "context": "context.schema.json",
 }
 
 
@@ -39,7 +41,7 @@ def schema_text(name: str) -> str:
 
     from upbeat.core.contract.report import PrepareRequest, TurnReport
     from upbeat.core.doctor import findings
-    from upbeat.core.journal import stats
+    from upbeat.core.journal import explain, stats, turn_context
     from upbeat.core.rules import backtest
 
     models: dict[str, Any] = {
@@ -48,6 +50,8 @@ def schema_text(name: str) -> str:
         "backtest": backtest.BacktestReport,
         "stats": stats.StatsReport,
         "doctor": findings.DoctorReport,
+        "why": explain.Explained,
+        "context": turn_context.TurnContext,
     }
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= TypeAdapter(models[name]).json_schema(mode="validation" if name == "request" else "serialization")

@@ -15,7 +15,7 @@ from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.journal.show import explanation_document, format_explanation
+from upbeat.core.journal.explain import explanation_document, find_telling_entry, format_explanation
 from upbeat.core.messages.catalogue import load_messages
 
 MAX_SEARCHED_RECORDS = 500
@@ -51,8 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     else:
         session_id = options.session and (journal.find_session(options.session) or options.session)
         entries = journal.records(session_id, root, last=MAX_SEARCHED_RECORDS)
-        decided = tuple(entry for entry in entries if entry.body.get("explanations") or entry.body.get("effects"))
-        entry = (decided or entries)[-1] if entries else None
+        entry = find_telling_entry(entries)
     if entry is None:
         print(f"upbeat: {_missing_text(options, root, journal, environment.language)}", file=sys.stderr)
         return 1

@@ -70,9 +70,12 @@ def decide_delegation(event: SubagentRequested, context: EventContext) -> Decisi
 def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
     """Explain the turn: which tools ran, and which files they named."""
     decision = "inject" if turn.fused_context.for_model.additional_context else "nothing"
-    reason = "; ".join(limit.text for limit in turn.limits) or "prepared"
+    signals = [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals]
+    limits = [limit.text for limit in turn.limits]
+    reason = "; ".join(signals if decision == "inject" else limits) or "prepared"
     inputs = {
-        "signals": [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals],
+        "signals": signals,
+        "limits": limits,
         "tools": [f"{result.tool}: {result.status}, {result.duration_ms} ms" for result in turn.tool_results],
     }
     items = turn.fused_context.for_model.structured.items

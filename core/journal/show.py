@@ -1,20 +1,19 @@
-"""What ``upbeat log``, ``status`` and ``why`` print of records, sessions and the journal: as text and as JSON.
+"""What ``upbeat log`` and ``status`` print of records, sessions and the journal: as text and as JSON.
 
 Invariant: pure. The documents are versioned and only ever added to, and contain all that the text says.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult, StoredSession, VerificationResult
+from upbeat.core.journal.words import format_time, in_words, to_single_line
 from upbeat.core.json_fields import mappings_of
-from upbeat.core.messages.catalogue import Messages, format_count, load_messages
+from upbeat.core.messages.catalogue import format_count, load_messages
 from upbeat.core.workflow.prompts import describe_end_reason
 from upbeat.core.workflow.registry import SPEC_MODE, Stage, stage_of_step_key
 from upbeat.core.workflow.state import (
@@ -31,12 +30,7 @@ from upbeat.core.workflow.verdict.evidence import TESTS, check_evidence
 SCHEMA_VERSION = "1.0"
 MEGABYTE = 1024 * 1024
 MAX_SHOWN_STEPS = 4
-HEAD_FIELDS = (
-    *("at", "event", "client", "session_id", "agent_id", "root"),
-    *("duration_ms", "injected_chars", "event_fields", "turn"),
-)
 NO_STAGES: Mapping[str, Stage] = {}
-_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 # upbeat log
@@ -55,7 +49,7 @@ def log_document(entries: Sequence[JournalEntry]) -> dict[str, Any]:
 def entry_line(entry: JournalEntry, language: str) -> str:
     """Return a record on one line: number, time, client, session, event, decisions and effects, milliseconds."""
     decisions = [
-        f"{part.get('component', '')}: {_in_words(part.get('decision', ''), language)}"
+        f"{part.get('component', '')}: {in_words(part.get('decision', ''), language)}"
         for part in mappings_of(entry.body, "explanations")
     ]
     effects = [f"→ {_effect_line(effect, language)}" for effect in mappings_of(entry.body, "effects")]
@@ -65,7 +59,7 @@ def entry_line(entry: JournalEntry, language: str) -> str:
         f"{entry.text_field('client') or '-':<11}",
         f"{entry.text_field('session_id')[:8] or '-':<8}",
         f"{entry.text_field('event'):<18}",
-        _to_single_line("; ".join([*decisions, *effects])),
+        to_single_line("; ".join([*decisions, *effects])),
         f"{entry.body.get('duration_ms', 0)} ms",
     ]
     return "  ".join(part for part in parts if part.strip())
@@ -266,7 +260,7 @@ def _run_parts(run: WorkflowRun, needs_user: str, language: str) -> Iterator[str
     """Yield the workflow with its status, its current steps, what has failed, and what it waits for."""
     texts, stages = load_messages("journal", language), _current_stages(run)
     status = RunStatus.NEEDS_HUMAN if needs_user else run.status
-    yield texts["run"].format(workflow=run.workflow, status=_in_words(status, language))
+    yield texts["run"].format(workflow=run.workflow, status=in_words(status, language))
     shown = ", ".join(stages[:MAX_SHOWN_STEPS]) + (" …" if len(stages) > MAX_SHOWN_STEPS else "")
     yield texts["steps"].format(steps=shown, done=len(run.passed_steps), all=len(run.steps)).lstrip()
     if run.failed_steps:
@@ -310,88 +304,13 @@ def health_lines(health: JournalHealth, language: str) -> Iterator[str]:
         yield "  " + texts["damaged"].format(names=", ".join(health.damaged_files))
 
 
-# upbeat why
-
-
-def explanation_document(entry: JournalEntry) -> dict[str, Any]:
-    """Return the document of ``upbeat why --json``: the record's head, its explanations, effects and facts."""
-    body = entry.body
-    effects = [{**effect, "characters": len(str(effect.get("text", "")))} for effect in mappings_of(body, "effects")]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "record": {"seq": entry.seq, **{name: body.get(name) for name in HEAD_FIELDS if name in body}},
-        "explanations": [dict(part) for part in mappings_of(body, "explanations")],
-        "effects": effects,
-        "facts": [str(fact.get("kind", "")) for fact in mappings_of(body, "facts")],
-    }
-
-
-def format_explanation(entry: JournalEntry, language: str) -> str:
-    """Return the text of ``upbeat why``."""
-    return "\n".join(_explanation_lines(explanation_document(entry), language))
-
-
-def _explanation_lines(explanation: Mapping[str, Any], language: str) -> Iterator[str]:
-    record, texts = explanation["record"], load_messages("journal", language)
-    yield texts["record"].format(
-        seq=record["seq"], event=record.get("event", ""), at=record.get("at", ""), client=record.get("client") or "-"
-    )
-    for text, name in ((texts["session"], "session_id"), (texts["agent"], "agent_id"), (texts["repository"], "root")):
-        if record.get(name):
-            yield "  " + text.format(**{name: record[name]})
-    for text, name in ((texts["event_fields"], "event_fields"), (texts["turn"], "turn")):
-        if record.get(name):
-            yield f"{text}: {_format_fields(record[name])}"
-    if explanation["facts"]:
-        yield f"{texts['facts']}: {_in_words(', '.join(explanation['facts']), language)}"
-    yield ""
-    for part in explanation["explanations"]:
-        yield from _part_lines(part, texts, language)
-    if not explanation["explanations"]:
-        yield texts["no_explanations"]
-    yield ""
-    yield f"{texts['effects']}:" if explanation["effects"] else texts["no_effect"]
-    for effect in explanation["effects"]:
-        yield "  " + _effect_line(effect, language)
-        yield from (f"  | {line}" for line in str(effect.get("text", "")).split("\n"))
-    injected = record.get("injected_chars", 0)
-    yield texts["total"].format(
-        milliseconds=_format_milliseconds(record.get("duration_ms", 0)),
-        characters=format_count("character", injected if isinstance(injected, int) else 0, language),
-    )
-
-
-def _part_lines(part: Mapping[str, Any], texts: Messages, language: str) -> Iterator[str]:
-    yield texts["decided"].format(part=part.get("component", ""), decided=_in_words(part.get("decision", ""), language))
-    if part.get("reason"):
-        yield "  " + texts["because"].format(because=str(part["reason"]))
-    if part.get("inputs"):
-        yield "  " + texts["looked_at"].format(inputs=_format_fields(part["inputs"]))
-    where = part.get("config_location")
-    yield "  " + (texts["configured_at"].format(configured_at=where) if where else texts["by_default"])
-    if part.get("duration_ms"):
-        yield "  " + texts["took"].format(milliseconds=_format_milliseconds(part["duration_ms"]))
-
-
 # Words and values
 
 
 def _effect_line(effect: Mapping[str, Any], language: str) -> str:
     characters = format_count("character", len(str(effect.get("text", ""))), language)
     text = load_messages("journal", language)["effect"]
-    return text.format(kind=_in_words(effect.get("kind", ""), language), characters=characters)
-
-
-def _in_words(names: object, language: str) -> str:
-    """Return the catalogue's words for names of effects and decisions such as ``allow_end`` or ``Deny, NotifyUser``."""
-    words = load_messages("journal", language).group("words")
-    keys = [(name, _INNER_CAPITAL.sub("_", name).replace(" ", "_").lower()) for name in str(names).split(", ")]
-    return ", ".join(words.get(key, name.replace("_", " ")) for name, key in keys)
-
-
-def format_time(at: str) -> str:
-    """Return ``2026-01-02T03:04:05.678Z`` without T and milliseconds; other text unchanged."""
-    return at[:19].replace("T", " ") + "Z" if len(at) > len("2026-01-02T03:04:05") else at
+    return text.format(kind=in_words(effect.get("kind", ""), language), characters=characters)
 
 
 def _format_seconds(at: float) -> str:
@@ -401,19 +320,3 @@ def _format_seconds(at: float) -> str:
 
 def _format_megabytes(size_bytes: int) -> str:
     return f"{size_bytes / MEGABYTE:.1f} MB"
-
-
-def _format_milliseconds(milliseconds: object) -> str:
-    return f"{milliseconds:.1f}".removesuffix(".0") if isinstance(milliseconds, int | float) else str(milliseconds)
-
-
-def _format_fields(values: object) -> str:
-    """Return a mapping on one line, as in ``step=PLAN, n=3``; anything else as JSON."""
-    if not isinstance(values, Mapping):
-        return json.dumps(values, ensure_ascii=False)
-    texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
-    return ", ".join(f"{name}={_to_single_line(text)}" for name, text in zip(values, texts, strict=True))
-
-
-def _to_single_line(text: str) -> str:
-    return " ".join(text.split())

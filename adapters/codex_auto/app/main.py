@@ -162,14 +162,15 @@ def _session_explainer(environment: Environment) -> Callable[[str], str]:
     def explain(session_id: str) -> str:
         from upbeat.adapters.wiring import build_journal
         from upbeat.core.errors import JournalError
-        from upbeat.core.journal.show import format_explanation
+        from upbeat.core.journal.explain import find_telling_entry, format_explanation
 
         try:
             entries = build_journal(environment).records(session_id)
         except JournalError as unreadable:
             return str(unreadable)
-        telling = [entry for entry in entries if entry.body.get("explanations") or entry.body.get("effects")]
-        return format_explanation(telling[-1], environment.language) if telling else ""
+        entry = find_telling_entry(entries)
+        is_telling = entry is not None and (entry.body.get("explanations") or entry.body.get("effects"))
+        return format_explanation(entry, environment.language) if entry and is_telling else ""
 
     return explain
 

@@ -52,7 +52,9 @@ ULTRAWORK = re.compile(r"\s*(?:ulw|ultrawork)(?:\s?[:：,，!！]+|(?=\s))\s*(?=
 """The prefix of a prompt that is to be done completely: a goal."""
 _EDGE_CHARS = " \t\r\n.!?,~。！？，、…～"
 _VERBS = {"stop": Verb.STOP, "continue": Verb.CONTINUE}
-_OTHER_COMMANDS = frozenset({"status", "why", "auto", "plan", "help", "goal", "quiet", "start-feature", "mul-dev"})
+DISPLAY_COMMANDS = frozenset({"context", "why", "status"})
+"""Commands that only show the user what upbeat did."""
+_OTHER_COMMANDS = frozenset({*DISPLAY_COMMANDS, "auto", "plan", "help", "goal", "quiet", "start-feature", "mul-dev"})
 
 
 def parse_workflow_command(prompt: str) -> WorkflowCommand | None:
@@ -93,6 +95,13 @@ def parse_other_command(prompt: str) -> tuple[str, str] | None:
         return (name, slash[2].strip()) if name in _OTHER_COMMANDS else None
     goal = _find_bracketed_goal(prompt)
     return ("goal", goal) if goal else None
+
+
+def display_command(prompt: str) -> str:
+    """Return the name of the command that ``prompt`` is, if it is one that only shows something; empty otherwise."""
+    slash = _SLASH.match(prompt)
+    name = slash[1].lower() if slash else ""
+    return name if name in DISPLAY_COMMANDS else ""
 
 
 def parse_prompt_as_goal(prompt: str) -> str:

@@ -22,13 +22,14 @@ def test_why(here: Here, journal: SqliteJournal, repo: Path, home: Path, argumen
     document = json.loads(here("why", *arguments, "--json", cwd=repo, home=home).stdout)
 
     assert (0, "1.0", seq) == (text.code, document["schema_version"], document["record"]["seq"])
-    assert text.stdout.startswith(f"record {seq}: TurnEnding at 2026-01-02T03:04:05.678Z, claude-code\n".encode())
-    assert b"\n  configured at /home/auto-tools.toml:3\n" in text.stdout
+    assert text.stdout.startswith(b"When the turn was about to end, upbeat let the agent continue.\n")
+    assert f"\nrecord {seq} · TurnEnding · claude-code · 2026-01-02 03:04:05Z".encode() in text.stdout
+    assert b"configured at /home/auto-tools.toml:3" in text.stdout
 
 
 def test_why_where_nobody_said_anything(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> None:
     """A record without a word is explained, too, when it is asked for."""
-    assert b"no component made a decision" in here("why", "5", cwd=repo, home=home).stdout
+    assert b"No component made a decision" in here("why", "5", cwd=repo, home=home).stdout
 
 
 def test_why_of_a_session_that_is_not_recorded(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> None:

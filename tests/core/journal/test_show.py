@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -12,8 +11,7 @@ from journal_values import BARE, ENTRY, RUN
 from workflow_play import registry
 
 from upbeat.core.journal import record, show
-from upbeat.core.journal.codec import FACT_KINDS, encode_record
-from upbeat.core.messages.catalogue import LANGUAGES
+from upbeat.core.journal.codec import encode_record
 from upbeat.core.workflow.state import (
     NEW_SESSION,
     Evidence,
@@ -216,43 +214,8 @@ def test_what_was_pruned_and_verified() -> None:
     )
 
 
-def test_format_time() -> None:
-    """A time is shown without T and milliseconds; other text is shown unchanged."""
-    times = ("2026-01-02T03:04:05.678Z", "", "soon")
+def test_a_malformed_record_has_a_line() -> None:
+    """A record with values of the wrong types is listed without an error."""
+    malformed = record.JournalEntry(9, {"event": 5, "explanations": "x", "effects": [3], "duration_ms": "y"}, "", "")
 
-    assert ["2026-01-02 03:04:05Z", "", "soon"] == [show.format_time(at) for at in times]
-
-
-def test_why() -> None:
-    """An explanation has each decision, its reason and origin, the effects and the duration."""
-    assert expected("why.txt") == show.format_explanation(ENTRY, "en")
-
-
-def test_facts_in_words() -> None:
-    """Every kind of fact has words in Chinese; in English, they are the words of its name."""
-    kinds = list(FACT_KINDS.values())
-    entry = record.JournalEntry(1, {"facts": [{"kind": kind} for kind in kinds]}, "", "")
-
-    assert ", ".join(kinds).replace("_", " ") in show.format_explanation(entry, "en")
-    assert not set(kinds) & set(re.split(r"[:, \n]+", show.format_explanation(entry, "zh")))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_why_without_decisions(language: str) -> None:
-    """A record without decisions is explained as such, in both languages."""
-    assert expected(f"why_without_decisions_{language}.txt") == show.format_explanation(BARE, language)
-
-
-def test_the_document_of_why() -> None:
-    """The document has everything that the text has, with its version."""
-    assert json.loads(expected("why.json")) == show.explanation_document(ENTRY)
-
-
-def test_a_malformed_record_is_explained() -> None:
-    """A record with values of the wrong types is explained without an error."""
-    malformed = record.JournalEntry(
-        9, {"event": 5, "explanations": "x", "effects": [3], "duration_ms": "y", "event_fields": [1]}, "", ""
-    )
-
-    assert "record 9: 5 at , -\nevent fields: [1]\n" in show.format_explanation(malformed, "en")
     assert "     9  -            -         5                   y ms" == show.entry_line(malformed, "en")

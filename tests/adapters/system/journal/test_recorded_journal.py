@@ -19,8 +19,8 @@ from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_application
 from upbeat.core.contract.event import SubagentRequested
+from upbeat.core.journal.explain import explanation_document
 from upbeat.core.journal.replay import decode_event
-from upbeat.core.journal.show import explanation_document
 from upbeat.core.journal.stats import StatsCollector
 from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict
 
