@@ -42,6 +42,8 @@ def find_by_label(scan: ScannedText) -> Iterator[SecretSpan]:
     done = 0
     for end in sorted(ends):
         limit = min(end + _MAX_DISTANCE, len(scan.text))
+        line_end = scan.text.find("\n", end, limit)
+        limit = line_end if line_end >= 0 else limit
         if (phrase := _QUOTED_PHRASE.match(scan.text, end)) and is_passphrase(phrase[1]):
             yield SecretSpan(*phrase.span(1), _RANK, "password")
         elif found := _find_value(scan.text, max(end, done), limit):
@@ -50,9 +52,7 @@ def find_by_label(scan: ScannedText) -> Iterator[SecretSpan]:
 
 
 def _find_value(text: str, position: int, limit: int) -> tuple[int, int] | None:
-    """Return the bounds of the first secret that begins before ``limit``, on the line of ``position``."""
-    line_end = text.find("\n", position, limit)
-    limit = line_end if line_end >= 0 else limit
+    """Return the bounds of the first secret that begins before ``limit``."""
     while (candidate := _CANDIDATE.search(text, position, limit)) and (whole := _WHOLE.match(text, candidate.start())):
         start, position = candidate.start(), whole.end()
         value = whole[0].lstrip(_OUTER)

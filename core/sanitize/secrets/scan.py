@@ -45,8 +45,6 @@ def _load_contexts() -> dict[str, tuple[tuple[str, ...], str]]:
     fragments["PROGRAMS"] = "|".join(map(re.escape, _names("tool_options.tsv", 0)))
     fragments["CALLS"] = "|".join(map(re.escape, _names("calls.tsv", 0)))
     fragments["LABELS"] = "|".join(_searchable(label) for label in _names("labels.tsv", 1) if is_latin(label))
-    rows["call"]["literals"] = _names("calls.tsv", 0)
-    rows["label"]["literals"] = _names("labels.tsv", 1)
     return {
         name: (tuple(row["literals"]), _FRAGMENT_NAME.sub(lambda match: fragments[match[1]], row["pattern"]))
         for name, row in rows.items()
@@ -55,8 +53,16 @@ def _load_contexts() -> dict[str, tuple[tuple[str, ...], str]]:
 
 _CONTEXTS = _load_contexts()
 """The literals and the RE2 expression of each context."""
-_PROGRAMS = frozenset(_names("tool_options.tsv", 0))
-_WORD = re.compile(r"[a-z0-9][a-z0-9_-]*(?:\.com|\.sh|\.local)?")
+_WORD = re.compile(r"\w+")
+_FIRST_WORDS = {
+    context: frozenset(word[0] for name in _names(file, column) if (word := _WORD.search(name)))
+    for context, file, column in (
+        ("command", "tool_options.tsv", 0),
+        ("call", "calls.tsv", 0),
+        ("label", "labels.tsv", 1),
+    )
+}
+"""The first words of the names in tables: too many to search each as a literal."""
 _CHINESE_NAMES = ("密", "口令", "令牌", "私")
 """Names of assignments in Chinese."""
 _SEPARATE_SETS = (["encoded"], ["command", "call", "label"])
@@ -88,8 +94,10 @@ class ScannedText:
         else:
             has = self.lowered.__contains__
             self.contexts = {name for name, (literals, _) in _CONTEXTS.items() if any(map(has, literals))}
-            if _PROGRAMS.isdisjoint(_WORD.findall(self.lowered)):
-                self.contexts.discard("command")
+            words = set(_WORD.findall(self.lowered))
+            self.contexts |= {name for name, first_words in _FIRST_WORDS.items() if not words.isdisjoint(first_words)}
+            if not self.lowered.isascii():
+                self.contexts |= {"label", "wide letters"}
 
     def candidate_formats(self) -> list[SecretFormat]:
         """Return the formats that may match in the text, in their order."""

@@ -112,7 +112,7 @@ def _cells(text: str, start: int, end: int) -> list[_Part]:
     return [cell for cell in cells if cell[1] > cell[0] or cell is not cells[-1]]
 
 
-_CSV_HEADER = r"(?:^|(?<=\n))[\"']?[\w .#()/-]{1,40}[\"']?(?:(?P<by>[,;\t])[\"']?[\w .#()/-]{1,40}[\"']?){1,30}\r?\n"
+_CSV_HEADER = r"(?:^|(?<=\n))[\"']?[\w .#()/:-]{1,40}[\"']?(?:(?P<by>[,;\t])[\"']?[\w .#()/-]{1,40}[\"']?){1,30}\r?\n"
 
 
 def _find_in_separated_values(scan: ScannedText) -> _Found:
