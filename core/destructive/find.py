@@ -18,6 +18,7 @@ from upbeat.core.destructive.hazard import Hazard, Severity, ShellLocation
 from upbeat.core.destructive.nested import NestedLine, find_nested_lines
 from upbeat.core.destructive.scripts import FoundScript, ScriptFiles, ScriptReader, is_code_program
 from upbeat.core.destructive.triggers import has_trigger
+from upbeat.core.destructive.windows import detect_windows
 from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import ParsedCommands, SimpleCommand, parse_commands
@@ -47,6 +48,9 @@ def find_hazards(line: str, location: ShellLocation, files: ScriptFiles | None =
     if not has_trigger(line):
         return ()
     hazards = dict.fromkeys(_Scan(location, files).scan_line(line))
+    if not hazards:
+        reader = ScriptReader(location.cwd, {}, files)
+        hazards = dict.fromkeys(detect_windows(line, location, reader.read))
     return tuple(sorted(hazards, key=lambda hazard: hazard.severity is not Severity.DENY))
 
 

@@ -295,7 +295,7 @@ def detect_system_control(command: SimpleCommand, _location: ShellLocation) -> H
     words = command.words
     match words:
         case ("shutdown" | "reboot" | "halt" | "poweroff", *_) | ("init" | "telinit", "0" | "6"):
-            if "-c" not in words and "--help" not in words:
+            if not {"-c", "/a", "/?", "--help"} & set(words):
                 yield Hazard("system-control", Severity.ASK, " ".join(words[:2]))
         case ("systemctl", "poweroff" | "reboot" | "halt", *_):
             yield Hazard("system-control", Severity.ASK, " ".join(words[:2]))
