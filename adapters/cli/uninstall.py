@@ -1,12 +1,12 @@
 """``upbeat uninstall claude|codex``: remove the plugin and restore the files from before ``upbeat install``.
 
-If a file was changed since the install, nothing is removed, and the changes are shown. With `--merge` such a settings
-file keeps those changes and loses only upbeat's entries; any other such file is left alone. Codex's record of your
-trust in upbeat's hooks is removed, too.
+A settings file that was changed since, by you or the client, keeps those changes and loses only upbeat's entries; any
+other changed file is left alone. Codex's record of your trust in upbeat's hooks is removed, too.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ EXIT_REFUSED = 1
 def build_parser() -> OptionParser:
     """Return the parser of this command."""
     parser = parser_for("uninstall", __doc__ or "")
-    parser.add_argument("--merge", action="store_true", help="keep later changes, and remove only upbeat's entries")
+    parser.add_argument("--merge", action="store_true", help=argparse.SUPPRESS)  # the default since 0.2
     return parser
 
 
@@ -34,14 +34,14 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_args(arguments)
     name, client, environment = options.client, CLIENT_BY_CLI_NAME[options.client], read_environment()
     desired = client.desired_installation(environment, "mcp")
-    plan = plan_uninstall(name, desired, environment, merge=options.merge)
+    plan = plan_uninstall(name, desired, environment)
     if plan is None:
         if not options.dry_run:
             remove_leftovers(environment, name)
         print(f"upbeat: {name}: upbeat is not installed")
         return 0
     if plan.drifts:
-        _explain_drifts(plan, merge=options.merge)
+        _explain_drifts(plan)
         return EXIT_REFUSED
     if (exit_code := confirm_plan(plan, options)) is not None:
         return exit_code
@@ -58,16 +58,9 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _explain_drifts(plan: InstallationPlan, *, merge: bool) -> None:
-    """Show what was changed since the install, and how to proceed."""
+def _explain_drifts(plan: InstallationPlan) -> None:
+    """Show what was changed since the install in files that upbeat's entries cannot be taken out of."""
     for drift in plan.drifts:
         print(f"{drift.path}: {drift.reason}:")
         show_rows(diff_rows(diff_lines(drift.path, drift.installed, drift.current)), is_question=False)
-    print("upbeat: nothing was removed, because files have changed since the install (see above)", file=sys.stderr)
-    if merge:
-        print("resolve these by hand, then run the command again", file=sys.stderr)
-    else:
-        print(
-            f"upbeat uninstall {plan.client} --merge keeps these changes and removes only upbeat's entries",
-            file=sys.stderr,
-        )
+    print("upbeat: nothing was removed; correct these files (see above), then run the command again", file=sys.stderr)

@@ -117,13 +117,11 @@ def plan_install(client: str, desired: DesiredInstallation, environment: Environ
     return InstallationPlan(client, tuple(draft.changes), stored, begun, final, left_over, own_folders=ours)
 
 
-def plan_uninstall(
-    client: str, desired: DesiredInstallation, environment: Environment, *, merge: bool
-) -> InstallationPlan | None:
-    """Return the plan that restores the original files; None if nothing is installed.
+def plan_uninstall(client: str, desired: DesiredInstallation, environment: Environment) -> InstallationPlan | None:
+    """Return the plan that takes upbeat out; None if nothing is installed.
 
-    With ``merge`` a settings file that was changed since keeps those changes and loses only upbeat's entries; any other
-    changed file is left alone.
+    A file that is as the install left it gets its bytes from before. A settings file that was changed since keeps those
+    changes and loses only upbeat's entries; any other changed file is left alone.
 
     Raises:
         UserError: Something on the disk prevents it.
@@ -140,7 +138,7 @@ def plan_uninstall(
         if now == file.before:
             continue
         try:
-            data = _restored_content(file, now, edits.get(file.path), merge=merge)
+            data = _restored_content(file, now, edits.get(file.path))
         except NotEditableError as error:
             drifted.append(Drift(file.path, file.after, now, str(error)))
             continue
@@ -328,21 +326,16 @@ def _emptied_folders(builder: _PlanBuilder, desired: DesiredInstallation) -> Ite
             yield folder
 
 
-def _restored_content(file: FileReceipt, now: bytes | None, edit: SettingsEdit | None, *, merge: bool) -> bytes | None:
+def _restored_content(file: FileReceipt, now: bytes | None, edit: SettingsEdit | None) -> bytes | None:
     """Return the restored content of ``file``, or ``now`` to leave it alone.
 
     Raises:
-        NotEditableError: It was changed since the install and must not be touched.
+        NotEditableError: upbeat's entries cannot be taken out of a settings file.
     """
     if file.is_ours(now):
         return file.before
     if not file.format or now is None:
-        if merge:
-            return now
-        raise NotEditableError("removed since the install" if now is None else "changed since the install")
-    data = remove_entries(
+        return now
+    return remove_entries(
         file.format, file.key_paths, (file.before, file.after, now), edit.client_key_prefixes if edit else ()
     )
-    if data == file.before or merge:
-        return data
-    raise NotEditableError("changed since the install")

@@ -57,25 +57,24 @@ def remove_entries(
     versions: tuple[bytes | None, bytes | None, bytes],
     client_key_prefixes: Sequence[KeyPath] = (),
 ) -> bytes | None:
-    """Return the file without what an install wrote; None if nothing is left and there was no file before.
+    """Return the file without the entries of an install; None if nothing is left and there was no file before.
+
+    An entry goes whatever its value is now, or gets the value that it had before the install.
 
     ``versions`` is the file before the install, after it, and now. ``client_key_prefixes`` are paths whose last key is
     the prefix of keys that the client adds for upbeat; those that were not there before are removed too.
 
     Raises:
-        NotEditableError: A value is no longer what upbeat wrote, or it cannot be removed alone.
+        NotEditableError: An entry cannot be removed alone.
     """
     before, after, now = versions
     editor = EDITOR_BY_FORMAT[file_format]
-    old, installed, current = (parse_settings(file_format, data) for data in versions)
+    old, current = (parse_settings(file_format, data) for data in (before, now))
     mark, text = _split_bom(now)
     added_by_client = [path for path in _paths_with_prefixes(current, client_key_prefixes) if not _has(old, path)]
     for path in added_by_client:
         text = editor.remove_value(text, path)
     changed = [path for path in key_paths if _value_at(current, path) != _value_at(old, path)]
-    for path in changed:
-        if _has(current, path) and _value_at(current, path) != _value_at(installed, path):
-            raise NotEditableError(f"{'.'.join(path)} is no longer what upbeat wrote; remove it yourself")
     expected = editor.parse_object(text)
     for path in changed:
         _set_value(expected, path, _value_at(old, path))

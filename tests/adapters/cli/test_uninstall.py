@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from client_homes import EACH_CLIENT, OWN_SETTINGS, TRUST, listing
@@ -47,40 +48,49 @@ def test_a_clean_home_stays_clean(here: Here, tmp_path: Path, client: str) -> No
 
 
 @EACH_CLIENT
-def test_changed_settings_are_shown_and_kept(here: Here, dotfiles: Path, client: str) -> None:
-    """A settings file that was changed since is left alone; with --merge it loses only upbeat's entries."""
+def test_changed_settings_keep_their_changes(here: Here, dotfiles: Path, client: str) -> None:
+    """A settings file that was changed since loses only upbeat's entries."""
     here("install", client, "--yes", cwd=dotfiles)
     file = dotfiles / "dotfiles" / client
     file.write_bytes(file.read_bytes().replace(b"opus", b"of mine").replace(b"gpt-5.5", b"of mine"))
-    changed = listing(dotfiles)
-    refused = here("uninstall", client, "--yes", cwd=dotfiles)
-    untouched = listing(dotfiles)
-    merged = here("uninstall", client, "--merge", "--yes", cwd=dotfiles)
+    done = here("uninstall", client, "--yes", cwd=dotfiles)
 
-    assert (1, changed) == (refused.code, untouched)
-    assert b"of mine" in refused.stdout
-    assert (
-        "upbeat: nothing was removed, because files have changed since the install (see above)\n"
-        f"upbeat uninstall {client} --merge keeps these changes and removes only upbeat's entries\n"
-    ) == refused.stderr
     kept = OWN_SETTINGS[client].replace("opus", "of mine").replace("gpt-5.5", "of mine")
-    assert (0, kept) == (merged.code, file.read_bytes().decode())
+    assert (0, kept) == (done.code, file.read_bytes().decode())
     assert (
         f"upbeat: {client}: uninstalled; upbeat's entries are removed, and changes since the install are kept\n"
         f"- {file} keeps what was changed since the install\n"
-    ).encode() in merged.stdout
+    ).encode() in done.stdout
 
 
-def test_a_changed_entry_of_upbeat_is_the_users_to_remove(here: Here, dotfiles: Path) -> None:
-    """A plugin that was disabled since the install is not removed, also not with --merge."""
+def test_settings_that_the_client_wrote_anew(here: Here, dotfiles: Path) -> None:
+    """Claude Code writes its settings anew, in its own form and with more keys: upbeat's entries go, all else stays."""
     here("install", "claude", "--yes", cwd=dotfiles)
     file = dotfiles / "dotfiles/claude"
-    file.write_bytes(file.read_bytes().replace(b"true", b"false"))
-    refused = here("uninstall", "claude", "--merge", "--yes", cwd=dotfiles)
+    values = json.loads(file.read_bytes().replace(b"// mine", b"")) | {
+        "theme": "dark",
+        "permissions": {"allow": ["Bash(ls:*)"]},
+    }
+    values["enabledPlugins"] |= {"other@market": True, "upbeat@upbeat": False}
+    file.write_text(json.dumps(values, indent=4, sort_keys=True))
+    done = here("uninstall", "claude", "--yes", cwd=dotfiles)
+    left = json.loads(file.read_bytes())
 
-    assert 1 == refused.code
-    assert b"enabledPlugins.upbeat@upbeat is no longer what upbeat wrote; remove it yourself" in refused.stdout
-    assert refused.stderr.endswith("resolve these by hand, then run the command again\n")
+    assert 0 == done.code
+    assert "upbeat" not in file.read_text()
+    assert values["permissions"] == left["permissions"]
+    assert {"other@market": True} == left["enabledPlugins"]
+
+
+def test_settings_that_cannot_be_parsed(here: Here, dotfiles: Path) -> None:
+    """Damaged settings are shown with the reason, and nothing is removed."""
+    here("install", "claude", "--yes", cwd=dotfiles)
+    (dotfiles / "dotfiles/claude").write_text("{")
+    before = listing(dotfiles)
+    refused = here("uninstall", "claude", "--yes", cwd=dotfiles)
+
+    assert (1, before) == (refused.code, listing(dotfiles))
+    assert refused.stderr.endswith("correct these files (see above), then run the command again\n")
 
 
 def test_a_users_file_keeps_its_folder(here: Here, dotfiles: Path) -> None:

@@ -61,9 +61,9 @@ class Machine:
         apply_plan(plan, self.environment)
         return [str(change.path.relative_to(self.root)) for change in plan.changes]
 
-    def uninstall(self, *, merge: bool = False) -> dict[str, list[str]]:
+    def uninstall(self) -> dict[str, list[str]]:
         """Uninstall, unless something is in the way; what was in the way, and what was kept."""
-        plan = plan_uninstall("claude", self.wanted(), self.environment, merge=merge)
+        plan = plan_uninstall("claude", self.wanted(), self.environment)
         assert plan is not None
         if not plan.drifts:
             apply_plan(plan, self.environment)
@@ -116,7 +116,7 @@ def test_an_uninstall_undoes_an_install(machine: Machine) -> None:
     assert [] == machine.install()
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
     assert [".claude"] == machine.folders()
-    assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=False) is None
+    assert plan_uninstall("claude", machine.wanted(), machine.environment) is None
 
 
 def test_an_uninstall_after_an_upgrade_restores_the_original_files(machine: Machine) -> None:
@@ -166,31 +166,36 @@ def test_an_upgrade_restores_a_users_file_that_it_no_longer_replaces(machine: Ma
     assert receipt.for_path(machine.role) is None
 
 
-def test_changed_files_stop_an_uninstall(machine: Machine) -> None:
-    """Settings, roles and plugin files that were changed since are named; with merge the changes are kept."""
+def test_changed_files_keep_their_changes(machine: Machine) -> None:
+    """Settings that were changed since lose only upbeat's entries; changed roles and plugin files are left alone."""
     machine.install()
     machine.write(machine.settings, OURS.replace("1", "2"))
     machine.write(machine.role, "edited")
     machine.write(machine.folder / "a", "edited")
-    before = machine.files()
-    refused = machine.uninstall()
-    untouched = machine.files()
-    merged = machine.uninstall(merge=True)
+    done = machine.uninstall()
 
     names = [".claude/settings.json", ".claude/agents/ours.toml", ".local/share/upbeat/claude/a"]
-    assert ({"in the way": names, "kept": []}, before) == (refused, untouched)
-    assert {"in the way": [], "kept": names[1:]} == merged
+    assert {"in the way": [], "kept": names[1:]} == done
     assert {names[0]: '{"theirs": 2}\n', names[1]: "edited", names[2]: "edited"} == machine.files()
     assert read_receipt(machine.environment, "claude") is None
 
 
-def test_removed_settings_stop_an_uninstall(machine: Machine) -> None:
-    """A settings file that is gone counts as changed; with merge it stays gone."""
+def test_damaged_settings_stop_an_uninstall(machine: Machine) -> None:
+    """A settings file that cannot be parsed stops it before anything is removed."""
+    machine.install()
+    machine.write(machine.settings, "{")
+    before = machine.files()
+
+    assert {"in the way": [".claude/settings.json"], "kept": []} == machine.uninstall()
+    assert before == machine.files()
+
+
+def test_removed_settings_stay_removed(machine: Machine) -> None:
+    """A settings file that is gone stays gone."""
     machine.install()
     machine.settings.unlink()
 
-    assert [".claude/settings.json"] == machine.uninstall()["in the way"]
-    assert (CLEAN, {}) == (machine.uninstall(merge=True), machine.files())
+    assert (CLEAN, {}) == (machine.uninstall(), machine.files())
 
 
 def test_foreign_files_in_upbeats_folder(machine: Machine) -> None:
@@ -251,16 +256,15 @@ def test_an_installation_without_its_receipt_is_recognized(machine: Machine, gon
 
 
 def test_files_that_an_uninstall_left_are_no_installation(machine: Machine) -> None:
-    """The next uninstall has nothing to do, with or without merge."""
+    """The next uninstall has nothing to do."""
     machine.install()
     machine.write(machine.folder / "a", "edited")
     machine.write(machine.folder / "foreign", "x")
-    machine.uninstall(merge=True)
+    machine.uninstall()
     left = machine.files()
 
     assert BEFORE | FOREIGN_IN_PLACE == left
-    for merge in (False, True):
-        assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=merge) is None
+    assert plan_uninstall("claude", machine.wanted(), machine.environment) is None
 
 
 def test_a_folder_or_an_entry_alone_is_no_installation(machine: Machine) -> None:
@@ -270,7 +274,7 @@ def test_a_folder_or_an_entry_alone_is_no_installation(machine: Machine) -> None
     machine.write(machine.settings, OURS)
     more = machine.wanted_settings(None, SettingsEntry(("known", "upbeat"), True))
 
-    assert plan_uninstall("claude", more, machine.environment, merge=False) is None
+    assert plan_uninstall("claude", more, machine.environment) is None
 
 
 def test_unreadable_settings_do_not_matter_where_nothing_was_installed(machine: Machine) -> None:
@@ -281,7 +285,7 @@ def test_unreadable_settings_do_not_matter_where_nothing_was_installed(machine: 
     files[2].symlink_to("circle")
 
     for path in files:
-        assert plan_uninstall("claude", machine.wanted_settings(path), machine.environment, merge=False) is None
+        assert plan_uninstall("claude", machine.wanted_settings(path), machine.environment) is None
 
 
 def test_foreign_files_without_a_receipt(machine: Machine) -> None:
@@ -289,7 +293,7 @@ def test_foreign_files_without_a_receipt(machine: Machine) -> None:
     machine.write(machine.folder / "b/c", "c1")
     for name, text in FOREIGN.items():
         machine.write(machine.folder / name, text)
-    plan = plan_uninstall("claude", machine.wanted(), machine.environment, merge=False)
+    plan = plan_uninstall("claude", machine.wanted(), machine.environment)
 
     assert plan is not None
     assert {"a": True, "c": False} == {change.path.name: change.is_foreign for change in plan.changes}
@@ -325,7 +329,7 @@ def test_a_users_link_in_upbeats_folder_is_refused(machine: Machine) -> None:
     (machine.folder / "a").symlink_to(machine.root / "copy")
 
     with pytest.raises(UserError, match="is not a regular file; move it away"):
-        machine.uninstall(merge=True)
+        machine.uninstall()
     assert "a1" == (machine.root / "copy").read_text()
 
 
@@ -359,7 +363,7 @@ def test_an_installation_of_a_release_without_receipts_is_recognized(machine: Ma
     machine.write(machine.role, "old role")
     machine.write(machine.settings, OURS)
     old = machine.files()
-    removable = plan_uninstall("claude", machine.wanted(), machine.environment, merge=False)
+    removable = plan_uninstall("claude", machine.wanted(), machine.environment)
     changed = machine.install()
 
     assert removable is not None

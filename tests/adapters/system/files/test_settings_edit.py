@@ -89,10 +89,9 @@ def test_what_the_client_noted_of_us_goes() -> None:
         ("toml", b'[plugins."upbeat@upbeat"]\nenabled = false\n'),
     ],
 )
-def test_what_says_something_else_is_not_taken(kind: str, now: bytes) -> None:
-    """An entry with another value is the user's decision; the error names it, and it stays."""
-    with pytest.raises(NotEditableError, match=r"upbeat@upbeat is no longer what upbeat wrote; remove it yourself"):
-        back(kind, None, now)
+def test_an_entry_goes_whatever_it_says_now(kind: str, now: bytes) -> None:
+    """An entry that the user switched off goes with the rest: it is about upbeat's plugin alone."""
+    assert back(kind, None, now) is None
 
 
 def test_parts_that_are_gone_already() -> None:
