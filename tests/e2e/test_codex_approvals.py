@@ -74,6 +74,36 @@ def test_permissions_are_displayed(sandbox: Sandbox) -> None:
         terminal.wait_for("It is over.")
 
 
+def test_every_line_of_a_change_is_displayed_before_a_yes(sandbox: Sandbox) -> None:
+    """451 lines take several pages; yes counts on the last one, which also says where a file is moved to."""
+    (sandbox.repository / "old.txt").write_text("one\n", encoding="utf-8")
+    lines = "".join(f"+line {number}\x1b[2K\n" for number in range(451))
+    move = "*** Update File: old.txt\n*** Move to: new\u202e.txt\n@@\n-one\n+two\t\n"
+    patch = f"*** Begin Patch\n*** Add File: made.txt\n{lines}{move}*** End Patch\n"
+    call = {"tool": "apply_patch", "input": patch}
+    seen: list[str] = []
+    with talk(sandbox, call, flags=("--", "-s", "read-only"), CI_AUTO_TOOLS="off") as terminal:
+        terminal.wait_for("店 · ")
+        terminal.submit("go")
+        for page in range(1, 40):
+            terminal.wait_until(
+                lambda number=page: f"page {number} of" in terminal.shown or "[y]es" in terminal.shown, "?"
+            )
+            seen += terminal.shown.split("\n")
+            if "[y]es" in terminal.shown:
+                break
+            terminal.send("y" + ENTER)
+            assert not (sandbox.repository / "made.txt").exists()
+            terminal.send(ENTER)
+        terminal.send("y" + ENTER)
+        terminal.wait_for("It is over.")
+
+    assert [] == [number for number in range(451) if f"  |+line {number}\\u{{1b}}[2K" not in seen]
+    assert [row for row in seen if row.startswith("  > ") and row.endswith("/new\\u{202e}.txt")]
+    assert "  | +two\\u{9}" in seen
+    assert 451 == len((sandbox.repository / "made.txt").read_text(encoding="utf-8").splitlines())
+
+
 def test_the_rule_is_the_one_that_is_stored(sandbox: Sandbox) -> None:
     """An answer for good displays the line that Codex then has in its rules."""
     call = command("touch 'a \u202e b' yes.txt", prefix_rule=["touch", "a \u202e b"])

@@ -126,8 +126,9 @@ def _parse_file(file: RuleSourceFile, text: FileText, *, is_trusted: bool) -> tu
 
 
 def to_display_text(text: str) -> str:
-    """Return ``text`` on one line, without controls and lone surrogates."""
-    from upbeat.core.sanitize.control_chars import strip_controls
+    r"""Return ``text`` on one line, with what would not be visible, lone surrogates included, as ``\u{202e}``."""
+    if text.isascii() and text.isprintable():
+        return text
+    from upbeat.core.sanitize.exact import escape_exactly
 
-    whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return strip_controls(whole).replace("\n", " ")
+    return escape_exactly(text)
