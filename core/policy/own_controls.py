@@ -24,8 +24,9 @@ MAX_SCRIPTS = 10
 _TABLE: Mapping[str, Any] = load_toml(__package__, "own_controls.toml")
 _RESERVED = frozenset(tuple(words.split()) for words in _TABLE["reserved"])
 _HARMLESS = frozenset(_TABLE["harmless_options"])
-_TEXT_PROGRAMS, _TEXT_RUNNERS, _READERS, _COPIERS, _TREE_PROGRAMS = (
-    frozenset(_TABLE[name].split()) for name in ("text_programs", "text_runners", "readers", "copiers", "tree_programs")
+_TEXT_PROGRAMS, _SHELL_RUNNERS, _INTERPRETERS, _READERS, _COPIERS, _TREE_PROGRAMS = (
+    frozenset(_TABLE[name].split())
+    for name in ("text_programs", "shell_runners", "interpreters", "readers", "copiers", "tree_programs")
 )
 _WRITING_OPTIONS = tuple(_TABLE["writing_options"])
 _SUFFIXES: tuple[str, ...] = tuple(_TABLE["suffixes"])
@@ -123,14 +124,16 @@ def mentions_in_line(line: str) -> ControlMentions:
         if _program_of(command) in _TREE_PROGRAMS and not _only_finds(command):
             moved = list(_arguments(command))[: -1 if command.words[0] == "mv" else None]
             trees |= dict.fromkeys(_located(command, word) for word in moved)
-        texts |= dict.fromkeys(_run_texts(command))
+        run = tuple(_run_texts(command))
+        texts |= dict.fromkeys(run)
+        found_in = requests if _program_of(command) in _INTERPRETERS else commands  # a language may only mention it
+        found_in |= dict.fromkeys(filter(None, map(reserved_command, run)))
         scripts |= dict.fromkeys(_located(command, word) for word in _script_files(command, line))
-    texts |= dict.fromkeys(_written_then_run(parsed.items, scripts))
+    written = tuple(_written_then_run(parsed.items, scripts))
+    texts |= dict.fromkeys(written)
+    commands |= dict.fromkeys(filter(None, map(reserved_command, written)))
     if parsed.gaps and (found := reserved_command(line)):
         commands[found] = None
-    for text in texts:
-        if found := reserved_command(text):
-            commands[found] = None
     return ControlMentions(
         tuple(commands),
         tuple(requests),
@@ -226,7 +229,7 @@ def _located(command: SimpleCommand, word: str) -> str:
 def _run_texts(command: SimpleCommand) -> Iterator[str]:
     """Yield the texts that ``command`` runs: words of several words, and its input."""
     program = _program_of(command)
-    if program not in _TEXT_RUNNERS:
+    if program not in _SHELL_RUNNERS and program not in _INTERPRETERS:
         return
     yield from (word for word in command.words[1:] if " " in word or "(" in word or "\n" in word)
     if command.stdin_text:
@@ -236,7 +239,11 @@ def _run_texts(command: SimpleCommand) -> Iterator[str]:
 def _script_files(command: SimpleCommand, line: str) -> Iterator[str]:
     """Yield the files that ``command`` runs."""
     program = _program_of(command)
-    if program in _TEXT_RUNNERS or program in ("sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."):
+    if (
+        program in _SHELL_RUNNERS
+        or program in _INTERPRETERS
+        or program in ("sh", "bash", "zsh", "dash", "ksh", "ash", "source", ".")
+    ):
         yield from (word for word in command.words[1:] if not word.startswith("-") and " " not in word)
     if command.words:
         called = f"/{command.words[0]}"

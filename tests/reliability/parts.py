@@ -15,6 +15,7 @@ from . import (
     package,
     plan_bytes,
     planted_secrets,
+    supervision,
     text_stays_data,
     tools_that_hang,
 )
@@ -30,6 +31,7 @@ PARTS: Mapping[str, Part] = {
     "misbehaving-servers": misbehaving_servers,
     "secrets": planted_secrets,
     "hostile-repository": hostile_repository,
+    "supervision": supervision,
     "text-stays-data": text_stays_data,
     "approvals": exact_approvals,
     "determinism": plan_bytes,
