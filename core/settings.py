@@ -6,12 +6,12 @@ until its user has trusted that content. All problems are found before any is re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from upbeat.core import lazy_re as re
 from upbeat.core import tool_servers as servers
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.lazy_dataclass import dataclass, field

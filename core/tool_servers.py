@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, format_value
 

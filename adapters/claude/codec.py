@@ -7,7 +7,6 @@ and a field that the event lacks is ``""``). Source: recorded payloads of 2.1.19
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +18,7 @@ from upbeat.adapters.claude.tools import (
     with_response,
 )
 from upbeat.adapters.hooks import codec as hooks
+from upbeat.core import lazy_re as re
 from upbeat.core.contract import effect as effects
 from upbeat.core.contract import event as events
 from upbeat.core.errors import ClientError

@@ -14,13 +14,13 @@ context window is in no transcript.
 from __future__ import annotations
 
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
 from upbeat.adapters.system.files import tail
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.event import EventSource
 from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.policy.queries import ContextUsage

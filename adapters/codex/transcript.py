@@ -10,11 +10,11 @@ count toward it if their rollouts are in the same folder.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from upbeat.adapters.system.files.tail import parse_json_object, read_lines_backwards, stat_regular_file
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.event import EventSource
 from upbeat.core.policy.queries import ContextUsage
 

@@ -6,11 +6,11 @@ subcommand is a verb of destruction (``verbs.toml``), unless that is routine for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
 from functools import cache, lru_cache
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, arguments_of, word_set
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_rows, load_toml

@@ -7,10 +7,10 @@ that is assigned one of them; an unknown path is no hazard.
 from __future__ import annotations
 
 import posixpath
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 

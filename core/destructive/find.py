@@ -6,11 +6,11 @@ the line itself has committed or stashed, and containers and databases that it h
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive import calls, files, git, services
 from upbeat.core.destructive.code import find_in_code
 from upbeat.core.destructive.detectors import detect_in_command

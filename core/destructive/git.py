@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, ShellLocation, arguments_of, options_of
 from upbeat.core.destructive.paths import PathClass, classify_path, classify_word
 from upbeat.core.shell import SimpleCommand, Words

@@ -6,11 +6,11 @@ of programs that only print, search or name things are not.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import word_set
 from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.package_data import load_toml

@@ -6,10 +6,10 @@ is empty counts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import ShellLocation, word_set
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml

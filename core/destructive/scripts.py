@@ -6,10 +6,10 @@ Invariant: files are read through ``ScriptFiles`` only, each that the command na
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import arguments_of, word_set
 from upbeat.core.destructive.nested import recipe_lines
 from upbeat.core.lazy_dataclass import dataclass

@@ -5,9 +5,9 @@ Invariant: they come from the tables and detectors themselves, so that no rule i
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive import calls, git, services
 from upbeat.core.destructive.detectors import HAZARD_DETECTORS
 from upbeat.core.destructive.hazard import word_set

@@ -14,13 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from upbeat.core import lazy_re as re
 from upbeat.core.journal.decode import decode_as
 from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrade_state
 from upbeat.core.journal.record import ChainBreak, Record

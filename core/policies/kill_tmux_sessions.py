@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.event import SessionEnded, ToolFinished, ToolStarting
 from upbeat.core.policy.definition import (
     NO_RESULT,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SessionStarted, TurnEnding, TurnInterrupted
 from upbeat.core.lazy_dataclass import dataclass, replace

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, SubagentStarted, ToolStarting
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult

@@ -8,11 +8,11 @@ names that ``names_control`` tells. Invariant: nothing is a mention that only re
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand, parse_commands

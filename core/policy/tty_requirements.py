@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
+from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import arguments_of, options_of, word_set
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml

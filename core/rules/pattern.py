@@ -6,11 +6,11 @@ matched.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 
 MAX_PATTERN_CHARS = 2000

@@ -6,7 +6,7 @@ whole, even if invisible characters split it.
 
 from __future__ import annotations
 
-import re
+from upbeat.core import lazy_re as re
 
 _STRING_INTRODUCERS = r"\]PX^_"  # what follows ESC to open an OSC, DCS, SOS, PM or APC string
 _SEQUENCE = re.compile(

@@ -7,8 +7,7 @@ of invisible characters, so none can split the name.
 
 from __future__ import annotations
 
-import re
-
+from upbeat.core import lazy_re as re
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.normalize import normalize
 

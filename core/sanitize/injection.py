@@ -6,12 +6,12 @@ remove code that mentions instructions, so each row of ``injection_phrases.toml`
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain, compress, zip_longest
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.normalize import normalize

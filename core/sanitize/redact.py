@@ -8,11 +8,11 @@ telling name are not found.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.sanitize.secrets.context import CONTEXTS_OVER_LINES, find_secrets_in_context, has_labelled_value
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan, find_private_keys

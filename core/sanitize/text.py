@@ -7,10 +7,10 @@ every string that is not ``SafeText``, so a caller that trusts a text must say s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import SafeText, neutralize_frames

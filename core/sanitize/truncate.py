@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from enum import StrEnum
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 
 _LAST_WORD = re.compile(r"(?<!\S)\S+\Z")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import replace
 from upbeat.core.shell.expand import FAILED, JOB, UNKNOWN, join_path
 from upbeat.core.shell.paths import (

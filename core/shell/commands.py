@@ -9,13 +9,13 @@ for each word. Variables with a known value are expanded; others stay as written
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.shell.known_values import UNKNOWN_VALUE, KnownValues
 from upbeat.core.shell.outputs import decode_escapes, known_output

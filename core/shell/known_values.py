@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.shell.outputs import known_output
 from upbeat.core.shell.simple_command import Redirect, SimpleCommand

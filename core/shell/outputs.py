@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import binascii
 import posixpath
-import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 
+from upbeat.core import lazy_re as re
 from upbeat.core.shell.syntax import Words
 
 MAX_OUTPUT_CHARS = 200_000

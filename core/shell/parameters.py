@@ -5,9 +5,10 @@ Invariant: a variable that the line does not set stays as written, except that a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fnmatch import translate
+
+from upbeat.core import lazy_re as re
 
 _EXPANSION = re.compile(r"\$(?:\{([!#]?)(\w+|[@*])(?:\[([@*])\])?(.*)\}|(\w+|[@*]))", re.DOTALL)
 _ENVIRONMENT = frozenset({"HOME", "PWD", "USER", "OLDPWD", "TMPDIR", "PATH", "SHELL"})

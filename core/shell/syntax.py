@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
+
+from upbeat.core import lazy_re as re
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

@@ -7,10 +7,10 @@ guessed. Whether a file exists, or a failed call reached it, is not known here.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.event import Event, ToolFinished, ToolKind, ToolStarting
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell.commands import parse_commands

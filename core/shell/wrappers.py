@@ -6,10 +6,10 @@ that only ``runs`` others may exit otherwise, or run them repeatedly, later or e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell.expand import UNKNOWN

@@ -11,12 +11,12 @@ Invariant: the folder of a feature determines its status; the front matter only 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Container, Mapping
 from enum import StrEnum
 from itertools import chain, count
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.workflow.registry import Registry, Workflow, localized_text, stage_of_step_key

@@ -7,7 +7,6 @@ project's file is untrusted until its user trusts its content; until then its mi
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from upbeat.adapters.system.config.trust import TRUST_FILE, is_trusted
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import open_path
 from upbeat.adapters.system.files.toml_file import MAX_BYTES, TomlFile, is_own_file, read_toml
+from upbeat.core import lazy_re as re
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.settings import KEYS, ResolvedSettings, Settings, limit_of, resolve_settings

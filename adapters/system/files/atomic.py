@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from upbeat.adapters.system.files.lock import try_lock
+from upbeat.core import lazy_re as re
 
 DRAFT_NAME = re.compile(r"\..+\.upbeat-[0-9]+-[0-9a-f]{8}", re.DOTALL)
 """The names of drafts: the beginning of the file's name, and a unique suffix."""

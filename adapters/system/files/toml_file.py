@@ -6,7 +6,6 @@ The sentence names the file. The line of each key is kept for problems that call
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import tomli
 from upbeat.adapters.system.config.trust import digest_of
 from upbeat.adapters.system.files.bounded_read import read_content
 from upbeat.adapters.system.files.safe_open import real_path
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field
 
 MAX_BYTES = 256 * 1024

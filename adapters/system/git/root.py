@@ -7,12 +7,12 @@ are read, and no content of a ``.git`` makes this module raise, hang or read els
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from upbeat.adapters.system.files.safe_open import is_below, open_folder, read_file, real_path
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 
 MAX_SMALL_BYTES = 65536

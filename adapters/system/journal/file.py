@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from upbeat.adapters.system.files.lock import hold_lock
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind, file_identity
 from upbeat.adapters.system.journal.schema import READABLE_VERSIONS, SCHEMA_VERSION, migrate, schema_version
+from upbeat.core import lazy_re as re
 
 if TYPE_CHECKING:
     from upbeat.adapters.system.journal.database import Database

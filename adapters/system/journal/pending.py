@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from upbeat.adapters.system.files.lock import try_lock
+from upbeat.core import lazy_re as re
 
 FOLDER_NAME = "pending"
 MAX_AGE_SECONDS = 30.0

@@ -7,7 +7,6 @@ read but scripts that the call runs.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import upbeat
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import read_content
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.policy.own_controls import mentions_control, names_control, reserved_command
 from upbeat.core.policy.queries import OwnControlsQuery

@@ -7,10 +7,10 @@ expands nothing: an anchor, an alias or a tag is plain text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field
 
 MAX_FRONT_MATTER_CHARS = 16_384

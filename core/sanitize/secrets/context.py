@@ -6,12 +6,12 @@ repeats in most texts, so each search judges the same value once; no value is ke
 
 from __future__ import annotations
 
-import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Iterator, Set
 from functools import cache
 
+from upbeat.core import lazy_re as re
 from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText

@@ -7,11 +7,11 @@ of which only the last may be open. No input makes a pattern scan the same chara
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_rows
 

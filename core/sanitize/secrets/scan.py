@@ -7,12 +7,12 @@ are found are the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from upbeat.core import lazy_re as re
 from upbeat.core.package_data import load_rows, load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretFormat
 

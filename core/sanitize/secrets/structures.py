@@ -5,12 +5,12 @@ Each kind of document has a context that its text must contain, so that a text w
 
 from __future__ import annotations
 
-import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from upbeat.core import lazy_re as re
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
 from upbeat.core.sanitize.secrets.values import is_clearly_secret, is_given, is_strongly_secret

@@ -5,9 +5,9 @@ A program that the table does not name counts, too, if its line has both a user 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass, field
 from upbeat.core.package_data import load_rows
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan

@@ -7,9 +7,9 @@ Not secrets: values shorter than six characters (eight for tokens); prose; refer
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from upbeat.core import lazy_re as re
 from upbeat.core.package_data import load_rows
 
 _MASK_CHARACTER = re.compile(r"[xX*.\-_#0?]")

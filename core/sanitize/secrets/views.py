@@ -5,13 +5,13 @@ There is no view of a view: what is encoded twice stays. The length of decoded b
 
 from __future__ import annotations
 
-import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 
+from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.sanitize.secrets.formats import SecretFormat, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
