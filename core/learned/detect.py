@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from upbeat.core.contract.event import Event, PromptSubmitted, ToolFinished
+from upbeat.core.contract.event import FILE_CHANGING_KINDS, Event, PromptSubmitted, SubagentReturned, ToolFinished
 from upbeat.core.learned.model import HabitObservation, HabitType
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.package_data import load_toml
 from upbeat.core.prompt.analysis import Intent
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.shell import prove_success, unwrap
@@ -24,6 +26,7 @@ _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd"
 _MENTIONS_SEARCH = re.compile(r"(?<![\w-])(?:[ef]?grep|rg|ag|ack|find|fd|fdfind)(?![\w-])")
 _PLAIN_WORD = re.compile(r"[A-Za-z][\w.+:-]{0,30}")
 MAX_COMMAND_WORDS = 3
+MAX_ERROR_CHARS = 1000
 
 
 def detect_habits(
@@ -36,6 +39,8 @@ def detect_habits(
 def _detect(event: Event, facts: Sequence[Fact], state: SessionState) -> Iterator[HabitObservation]:
     if isinstance(event, ToolFinished) and event.command:
         yield from _detect_shell_search(event.command)
+    elif isinstance(event, ToolFinished | SubagentReturned):
+        yield from _detect_failure(event)
     evidence = state.evidence
     for fact in facts:
         match fact:
@@ -60,6 +65,24 @@ def _detect_shell_search(command: str) -> Iterator[HabitObservation]:
         yield HabitObservation(
             HabitType.TOOL_PREFERENCES, f"searches with {first[0]}", f"ask {SEARCH_TOOL} first", "search"
         )
+
+
+def _detect_failure(event: ToolFinished | SubagentReturned) -> Iterator[HabitObservation]:
+    """Yield a failed call of a tool other than the shell, if its error is one that a policy explains."""
+    if isinstance(event, SubagentReturned):
+        table, error = "recover-from-failed-delegation", event.error
+    else:
+        is_edit = event.call.kind in FILE_CHANGING_KINDS
+        table, error = f"recover-from-failed-{'edit' if is_edit else 'tool'}", event.output
+        error = "" if event.was_interrupted else error
+    if not event.has_failed or not error:
+        return
+    causes = load_toml("upbeat.core.policies", "errors.toml")[table].items()
+    cause = next((key for key, pattern in causes if re.search(pattern, error[:MAX_ERROR_CHARS], re.IGNORECASE)), "")
+    if cause:
+        advice = load_messages("policies", "en").group(table)[cause].format()
+        trigger = f"{event.call.tool[:80]} fails: {cause.removeprefix('cause_').replace('_', ' ')}"
+        yield HabitObservation(HabitType.ERROR_RESOLUTIONS, trigger, advice, "tools")
 
 
 def _detect_resolution(before: Sequence[Evidence], now: Evidence) -> Iterator[HabitObservation]:

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from upbeat.core.contract.event import Call, ClientName, Event, EventSource, PromptSubmitted, ToolFinished
+from upbeat.core.contract.event import (
+    Call,
+    ClientName,
+    Event,
+    EventSource,
+    PromptSubmitted,
+    SubagentReturned,
+    ToolFinished,
+    ToolKind,
+)
 from upbeat.core.learned.detect import detect_habits
 from upbeat.core.learned.model import HabitObservation, HabitType
 from upbeat.core.workflow.facts import CommandRan, Fact, StepFinished, ToolUsed, WorkflowStarted
@@ -27,6 +36,10 @@ RUN = WorkflowRun("r1", "quick", (WorkflowStep("TEST", "TEST", 0), WorkflowStep(
 
 def shell(command: str) -> ToolFinished:
     return ToolFinished(SOURCE, Call("c1", "Bash", {}), command=command)
+
+
+def failing(tool: str, kind: ToolKind, error: str) -> ToolFinished:
+    return ToolFinished(SOURCE, Call("c1", tool, {"file_path": "/home/dev/key"}, kind), error, has_failed=True)
 
 
 def ran(command: str, exit_code: int | None) -> Evidence:
@@ -51,6 +64,10 @@ WITHOUT: list[tuple[Event, tuple[Fact, ...], SessionState]] = [
     (shell("pytest"), (CommandRan(ran("pytest", 0)),), state(ran("pytest", 0))),
     (shell("pytest"), (CommandRan(ran("pytest", None)),), state(ran("pytest", 1))),
     (shell("pytest"), (CommandRan(ran("pytest", 0)),), state(Evidence("lint", "ruff check", "t", 1))),
+    (failing("Edit", ToolKind.EDIT, "Something went wrong."), (), NEW_SESSION),
+    (replace(failing("Edit", ToolKind.EDIT, "not found"), was_interrupted=True), (), NEW_SESSION),
+    (replace(failing("Read", ToolKind.READ, "not found"), has_failed=False), (), NEW_SESSION),
+    (SubagentReturned(SOURCE, Call("c1", "Agent", {}), message="not found"), (), NEW_SESSION),
     (PROMPT, (StepFinished("TEST", StepVerdict.UNCLEAR),), state(calls=TESTER)),
     (PROMPT, (StepFinished("TEST", StepVerdict.PASS),), state()),
     (PROMPT, (StepFinished("QA", StepVerdict.PASS),), state(calls=TESTER)),
@@ -59,6 +76,7 @@ WITHOUT: list[tuple[Event, tuple[Fact, ...], SessionState]] = [
 ]
 
 SEARCHING = HabitObservation(HabitType.TOOL_PREFERENCES, "", "ask ci_search first", "search")
+TOOLS = HabitObservation(HabitType.ERROR_RESOLUTIONS, "", "", "tools")
 REPAIRING = HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "", "tests")
 DELEGATING = HabitObservation(HabitType.AGENT_PERFORMANCE, "", "", "agents")
 ROUTING = HabitObservation(HabitType.WORKFLOW_ROUTING, "intent debug", "workflow quick", "workflow")
@@ -86,6 +104,33 @@ OBSERVED = [
         replace(REPAIRING, action="change the code and run it again"),
     ),
     (PROMPT, (WorkflowStarted(RUN, 0.0),), NEW_SESSION, ROUTING),
+    (
+        failing("Edit", ToolKind.EDIT, "File has been modified since read: /home/dev/key"),
+        (),
+        NEW_SESSION,
+        replace(TOOLS, trigger="Edit fails: changed", action="the file changed since it was last read"),
+    ),
+    (
+        failing("mcp__db__query", ToolKind.OTHER, "MCP error -32001: Request timed out: /home/dev/key"),
+        (),
+        NEW_SESSION,
+        replace(
+            TOOLS,
+            trigger="mcp__db__query fails: timeout",
+            action="it took too long. Ask for less at a time, then repeat it once.",
+        ),
+    ),
+    (
+        SubagentReturned(SOURCE, Call("c1", "Agent", {}), has_failed=True, error="thread limit reached"),
+        (),
+        NEW_SESSION,
+        replace(
+            TOOLS,
+            trigger="Agent fails: limit",
+            action="too many agents are open. Wait for one, close finished ones, or continue with one of them; "
+            "until then the same call fails again.",
+        ),
+    ),
     passing("TEST", StepVerdict.PASS, "tester does TEST", "passes at once"),
     passing("DEV", StepVerdict.PASS, "developer does DEV", "passes in the end"),
     passing("TEST", StepVerdict.FAIL, "tester does TEST", "ends badly"),
