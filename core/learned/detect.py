@@ -123,7 +123,8 @@ def _detect_agent_performance(fact: StepFinished, state: SessionState) -> Iterat
 
 def _command_name(command: str) -> str:
     """Return the program of the relevant part of a command line and its first plain words, without paths or values."""
-    words = next((words for words in prove_success(command).commands if classify_program(unwrap(words))), ())
+    lines = [words for words in prove_success(command).commands if words[0] != "cd"]
+    words = next((words for words in lines if classify_program(unwrap(words))), lines[0] if lines else ())
     names = [word.rpartition("/")[2] for word in words[:1]]
     for word in words[1:]:
         if len(names) == MAX_COMMAND_WORDS or not _PLAIN_WORD.fullmatch(word) or "." in word:

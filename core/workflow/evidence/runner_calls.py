@@ -115,7 +115,8 @@ def _runners() -> tuple[tuple[tuple[str, ...], Runner], ...]:
 @cache
 def runner_names() -> frozenset[str]:
     """Return the first words of all calls."""
-    return frozenset(call[0] for call, _ in _runners())
+    rows = load_toml(__package__, "test_runners.toml").values()
+    return frozenset(call.split(" ", 1)[0] for row in rows for call in row["calls"])
 
 
 def canonical_words(invocation: Invocation) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ its command line hides its exit code.
 If the tree digest could not be computed in time, exit code 0 counts and the reason says so: otherwise nothing could
 ever pass in a repository too large to digest.
 
-Which programs run tests, build, lint or check types is in ``runners.toml``. A program call is its words, the program
+Which programs run tests is in ``evidence/test_runners.toml``; which build, lint or check types, in ``checks.toml``. A
+program call is its words, the program
 first, without wrappers (``shell.unwrap``); one that only shows, lists or plans is no check.
 """
 
@@ -25,7 +26,9 @@ from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.text import sanitize_inline
 from upbeat.core.shell import unwrap
 from upbeat.core.shell.execute import execute
+from upbeat.core.shell.paths import Invocation
 from upbeat.core.shell.wrappers import ASSIGNMENT
+from upbeat.core.workflow.evidence.runner_calls import canonical_words, match_runner, runner_names
 from upbeat.core.workflow.state import Evidence
 
 TESTS = "tests"
@@ -34,8 +37,6 @@ LINT = "lint"
 TYPES = "types"
 CHECK_KINDS = (TESTS, BUILD, TYPES, LINT)
 """By precedence, when one line does several of them."""
-
-_GO_RUN_NOTHING = re.compile(r"-(?:test\.)?run[= ]['\"]?\^?\$['\"]?(?: |$)")
 
 MAX_COMMAND_CHARS = 80
 _MAYBE_TESTS = re.compile(r"(?i)test|spec|check|verify|\bci\b|e2e|\bunit|\.sh\b|\bupbeat\b")
@@ -92,9 +93,7 @@ def inspect_command(command: str) -> CommandChecks:
     execution = execute(command)
     masked = [one for one in execution.invocations if one in execution.masked or one not in execution.proven]
     groups = [one for one in execution.proven if one not in execution.masked], masked
-    kinds = (
-        first_kind(kind for one in group if (kind := classify_program(unwrap(one.words))) != TESTS) for group in groups
-    )
+    kinds = (first_kind(classify_check(unwrap(one.words)) for one in group) for group in groups)
     return CommandChecks(*kinds)
 
 
@@ -155,14 +154,14 @@ def _evidence_status(latest: Evidence | None, tree_digest: str) -> EvidenceStatu
 
 
 def _table(name: str) -> Mapping[str, Any]:
-    table: Mapping[str, Any] = load_toml(__package__, "runners.toml")[name]
+    table: Mapping[str, Any] = load_toml(__package__, "checks.toml")[name]
     return table
 
 
 @cache
 def _words(name: str, key: str = "") -> frozenset[str]:
     """Return the words of the string ``name``, or of ``key`` in the table ``name``."""
-    tables = load_toml(__package__, "runners.toml")
+    tables = load_toml(__package__, "checks.toml")
     return frozenset((tables[name].get(key, "") if key else tables[name]).split())
 
 
@@ -175,7 +174,7 @@ def _kind_by_word(name: str) -> Mapping[str, str]:
 @cache
 def _maybe_check_command() -> re.Pattern[str]:
     lists = ("formatters", "script_runners", "task_runners", "build_tools", "other_programs")
-    names = {*_kind_by_word("programs"), *_table("subcommands")}.union(*map(_words, lists))
+    names = {*_kind_by_word("programs"), *_table("subcommands"), *runner_names()}.union(*map(_words, lists))
     return re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, names)))})(?![\w-])")
 
 
@@ -186,16 +185,18 @@ def mentions_runner(command: str) -> bool:
 
 def classify_program(words: Sequence[str]) -> str:
     """Return the kind of check that ``words`` (unwrapped) run: one of ``CHECK_KINDS``, or empty."""
+    is_test_run = words and match_runner(canonical_words(Invocation(tuple(words), tuple(words), "")))
+    return TESTS if is_test_run else classify_check(words)
+
+
+def classify_check(words: Sequence[str]) -> str:
+    """Return the kind of check other than tests that ``words`` (unwrapped) run, or empty."""
     if not words:
         return ""
     program, rest = words[0], list(words[1:])
     if re.fullmatch(r"python[\d.]*|pypy3?|py", program):
         return _classify_python(rest)
-    if program == "coverage" and rest[:1] == ["run"]:
-        return _classify_python(rest[rest.index("-m") :]) if "-m" in rest else ""
     if (_words("info_flags") | _words("no_op_flags", program)) & set(rest):
-        return ""
-    if program == "go" and _GO_RUN_NOTHING.search(" ".join(rest)):
         return ""
     if program in _words("script_runners"):
         return _classify_script_runner(program, rest)
@@ -218,38 +219,26 @@ def _classify_other(program: str, rest: list[str]) -> str:
         return ""
     if program == "cmake":
         return BUILD if "--build" in rest else ""
-    if program == "R":
-        return TESTS if rest[:2] == ["CMD", "check"] else ""
-    if program == "node":
-        return TESTS if "--test" in rest else ""
     if program == "xcodebuild":
-        return TESTS if "test" in rest else BUILD if "build" in rest or not rest else ""
+        return BUILD if "build" in rest or not rest else ""
     if program in _words("formatters"):
         return LINT if _words("formatter_check_flags") & set(rest) else ""
     return str(_table("subcommands").get(program, {}).get(first, ""))
 
 
 def _classify_python(rest: list[str]) -> str:
-    """Classify ``python -m MODULE …`` and well-known scripts."""
+    """Classify ``python -m MODULE …`` and ``python setup.py build``."""
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
         rest = rest[2:] if rest[0] in ("-W", "-X") else rest[1:]
-    if rest[:1] == ["-m"] and len(rest) > 1:
-        module, own = rest[1], rest[2:]
-        if module == "build":
-            return "" if _words("info_flags") & set(own) else BUILD
-        if module == "unittest":
-            return "" if {"-h", *_words("info_flags")} & set(own) else TESTS
-        if module == "coverage" and own[:1] == ["run"]:
-            return classify_program(("coverage", *own))
-        return classify_program((module, *own))
+    if rest[:1] == ["-m"] and rest[1:2] != ["build"]:
+        return classify_check(rest[1:])
     script = rest[0].rpartition("/")[2] if rest else ""
-    known = {("manage.py", "test"): TESTS, ("setup.py", "test"): TESTS, ("setup.py", "build"): BUILD}
-    kind = known.get((script, rest[1] if len(rest) > 1 else ""), "")
-    return "" if _words("info_flags") & set(rest) else kind or (TESTS if script == "runtests.py" else "")
+    is_build = rest[:2] == ["-m", "build"] or (script, *rest[1:2]) == ("setup.py", "build")
+    return BUILD if is_build and not _words("info_flags") & set(rest) else ""
 
 
 def _classify_script_runner(program: str, rest: list[str]) -> str:
-    """Classify ``npm test``, ``npm run NAME``, ``yarn NAME``, ``bun test``."""
+    """Classify ``npm run NAME``, ``yarn NAME``, ``bun build``."""
     while rest and rest[0].startswith("-"):
         rest = rest[2:] if rest[0] in _words("script_runner_value_flags") else rest[1:]
     if rest[:1] == ["workspace"]:
@@ -259,12 +248,10 @@ def _classify_script_runner(program: str, rest: list[str]) -> str:
     if rest[0] in ("run", "run-script"):
         names = [word for word in rest[1:] if not word.startswith("-")]
         return _classify_target_name(names[0]) if names else ""
-    if rest[0] in _words("npm_test_names"):
-        return TESTS
     if rest[0] in ("build", "lint") and program == "bun":
         return BUILD if rest[0] == "build" else ""
     if program in ("yarn", "pnpm"):
-        return _classify_target_name(rest[0]) or classify_program(rest)
+        return _classify_target_name(rest[0]) or classify_check(rest)
     return ""
 
 
@@ -286,21 +273,14 @@ def _classify_task_runner(program: str, rest: list[str]) -> str:
 
 
 def _classify_build_tool(rest: list[str]) -> str:
-    """Classify Maven and Gradle by their goals, such as ``:app:testDebugUnitTest``; excluded ones do not count."""
-    excluded = {value for flag, value in pairwise(rest) if flag in ("-x", "--exclude-task")}
-    names = [word.rpartition(":")[2] for word in rest if not word.startswith("-") and word not in excluded]
-    kinds = [
-        _kind_by_word("build_goals").get(name) or (TESTS if re.match(r"test[A-Z]|\w+Test$", name) else "")
-        for name in names
-    ]
-    if "test" in excluded or _words("skip_tests_flags") & set(rest):
-        kinds = [BUILD if kind == TESTS else kind for kind in kinds]
-    return first_kind(kinds)
+    """Classify Maven and Gradle by their goals, such as ``:app:assemble``."""
+    goals = (word.rpartition(":")[2] for word in rest if not word.startswith("-"))
+    return BUILD if _words("build_goals").intersection(goals) else ""
 
 
 def _classify_target_name(name: str) -> str:
     """Return the kind of a script or target by the convention for such names."""
-    targets: Iterable[Mapping[str, str]] = load_toml(__package__, "runners.toml")["targets"]
+    targets: Iterable[Mapping[str, str]] = load_toml(__package__, "checks.toml")["targets"]
     return next((target["kind"] for target in targets if re.fullmatch(target["pattern"], name)), "")
 
 

@@ -103,6 +103,12 @@ OBSERVED = [
         state(ran("pytest", 1), replace(ran("pytest | tail", None), is_hidden=True)),
         replace(REPAIRING, action="change the code and run it again"),
     ),
+    (
+        shell("npm test"),
+        (CommandRan(ran("cd web && npm test", 0)),),
+        state(ran("npm test", 1)),
+        replace(REPAIRING, trigger="npm test fails", action="change the code and run it again"),
+    ),
     (PROMPT, (WorkflowStarted(RUN, 0.0),), NEW_SESSION, ROUTING),
     (
         failing("Edit", ToolKind.EDIT, "File has been modified since read: /home/dev/key"),
