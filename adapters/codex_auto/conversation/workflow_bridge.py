@@ -29,6 +29,7 @@ from upbeat.core.contract.effect import (
     Deny,
     Effect,
     EndTurn,
+    Explanation,
     InjectContext,
     NotifyUser,
     RequestApproval,
@@ -310,6 +311,7 @@ class WorkflowBridge:
             ClientName.CODEX_CLI.value,
             self.session_id,
             event_fields=about,
+            explanations=(Explanation("approval", decided.decision.value, f"Codex asked about: {request.kind.value}"),),
         )
         with self._runtime.journal.transaction() as transaction:
             transaction.append(record)

@@ -133,6 +133,7 @@ def test_the_answer_is_recorded(tmp_path: Path) -> None:
 
     assert "ApprovalDecided" == record.event
     assert {"call_id": "call_5", "kind": "command", "decision": "accept"} == record.event_fields
+    assert [("approval", "accept")] == [(one.component, one.decision) for one in record.explanations]
 
 
 def test_a_subagent_is_named(tmp_path: Path) -> None:
