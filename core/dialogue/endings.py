@@ -20,10 +20,10 @@ MAX_ENDING_CHARS = 2500
 MIN_QUESTION_ODDS = -1.0
 """Log odds of a real question or a blocker from which a message waits."""
 
-MIN_DANGER_ODDS = -2.0
+MIN_DANGER_ODDS = -2.5
 """Log odds of something destructive from which a message waits: nothing may be continued by mistake here."""
 
-MIN_NAMED_DANGER_ODDS = -3.0
+MIN_NAMED_DANGER_ODDS = -4.0
 """The same where the message asks for something and has a word for destroying or publishing."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -191,8 +191,8 @@ class Weights:
     """
 
     constant: float
-    hashes: tuple[int, ...]
-    steps: tuple[int, ...]
+    hashes: Sequence[int]
+    steps: Sequence[int]
 
     def __getitem__(self, feature: str) -> float:
         """Return the weight of ``feature``; 0 for one that the fit did not keep."""
@@ -209,8 +209,11 @@ class Weights:
     def from_bytes(cls, content: bytes) -> Weights:
         """Return the weights in a file of weights."""
         constant, count = _HEADER.unpack_from(content)
-        numbers = struct.unpack_from(f"<{count}I{count}b", content, _HEADER.size)
-        return cls(constant, numbers[:count], numbers[count:])
+        view, split = memoryview(content), _HEADER.size + 4 * count
+        hashes = view[_HEADER.size : split]  # taken as they are where numbers are little-endian: no time to load
+        is_native = struct.pack("=I", 1) == struct.pack("<I", 1)
+        in_order = hashes.cast("I") if is_native else struct.unpack(f"<{count}I", hashes)
+        return cls(constant, in_order, view[split:].cast("b"))
 
 
 def hash_feature(feature: str) -> int:

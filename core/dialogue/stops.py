@@ -14,7 +14,7 @@ from upbeat.core.dialogue.features import Clause, classify_words, split_into_cla
 MAX_STOP_CHARS = 400
 """Characters of a prompt that may be a stop; a longer one describes work."""
 
-MIN_STOP_ODDS = 0.2
+MIN_STOP_ODDS = 0.3
 """Log odds of a stop from which the turn ends."""
 
 MIN_FINAL_ODDS = 0.5

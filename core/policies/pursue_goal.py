@@ -39,8 +39,6 @@ _MAX_AUDIT_CHARS = 500
 _EXAMPLE = "each part of the goal, and how you verified it"
 
 _PROMPT_WORDS = re.compile(r"goal|promise|\A\s*(?:ulw|ultrawork)", re.IGNORECASE)
-_ONLY_PROMISE = re.compile(r"\W*(?:<|&lt;)promise(?:>|&gt;).*(?:<|&lt;)/promise(?:>|&gt;)\W*", re.IGNORECASE)
-_PROMISE_TAGS = re.compile(r"</?promise>", re.IGNORECASE)
 _MARKER = SafeTemplate('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
 
 
@@ -205,13 +203,12 @@ def _parse_goal_claim(message: str, goal: _Goal) -> tuple[bool, str]:
     """
     from upbeat.core.prompt.quoted_spans import clip_prompt
     from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
-    from upbeat.core.workflow.verdict.marker import find_goal_markers, find_promises
+    from upbeat.core.workflow.verdict.marker import ends_in_promise, find_goal_markers, strip_promise_tags
 
     message = message if len(message) <= MAX_SCANNED_CHARS else clip_prompt(message)
     if goal.promise:
-        last_line = next((line for line in reversed(message.splitlines()) if line.strip()), "")
-        is_met = goal.promise in find_promises(message) and _ONLY_PROMISE.fullmatch(last_line) is not None
-        audit = sanitize_inline(_PROMISE_TAGS.sub(" ", message), _MAX_AUDIT_CHARS) if is_met else ""
+        is_met = ends_in_promise(message, goal.promise)
+        audit = sanitize_inline(strip_promise_tags(message), _MAX_AUDIT_CHARS) if is_met else ""
         return is_met, audit if len(audit) >= MIN_AUDIT_CHARS else ""
     markers = find_goal_markers(message)
     markers = tuple(marker for marker in markers if marker.get("call", goal.id) in (goal.id, ""))

@@ -18,6 +18,7 @@ _MARKER_FORM = r"(?:<|&lt;)!--\s{0,20}%s\s{0,20}[:：]?\s{0,20}(.{0,%d}?)\s{0,20
 _VERDICT_FORM = re.compile(_MARKER_FORM % ("VERDICT", 1000), re.IGNORECASE | re.DOTALL)
 _GOAL_FORM = re.compile(_MARKER_FORM % ("GOAL", 4000), re.IGNORECASE | re.DOTALL)
 _PROMISE_FORM = re.compile(r"(?:<|&lt;)promise(?:>|&gt;)([^<>&]{1,200})(?:<|&lt;)/promise(?:>|&gt;)", re.IGNORECASE)
+_PROMISE_TAG = re.compile(r"(?:<|&lt;)/?promise(?:>|&gt;)", re.IGNORECASE)
 _PAIR = re.compile(r"""["'“”]?(\w{1,40})["'“”]?\s{0,9}[:=]\s{0,9}["'“”]?([^"'“”,{}]{0,200})["'“”]?""")
 _NON_NEWLINE = re.compile(r"[^\n]")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "`": "`"}
@@ -47,6 +48,17 @@ def find_goal_markers(text: str) -> tuple[Mapping[str, str], ...]:
 def find_promises(text: str) -> tuple[str, ...]:
     """Return the text of each ``<promise>…</promise>`` in ``text`` that counts, in order, as it compares."""
     return tuple(" ".join(match[1].casefold().split()) for match in _find_unquoted(text, _PROMISE_FORM))
+
+
+def ends_in_promise(text: str, promise: str) -> bool:
+    """Return whether the last line of ``text`` is nothing but ``promise``, one of ``find_promises``, in its tags."""
+    last_line = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+    return promise in find_promises(text) and not re.search(r"\w", _PROMISE_FORM.sub("", last_line, count=1))
+
+
+def strip_promise_tags(text: str) -> str:
+    """Return ``text`` with a space in place of each tag of a promise."""
+    return _PROMISE_TAG.sub(" ", text)
 
 
 def _find_unquoted(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
