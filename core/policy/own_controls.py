@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import Any
 
 from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand, parse_commands
+from upbeat.core.shell.commands import SIZE_GAP, SYNTAX_GAP
 
-MAX_PATHS = 60
-MAX_TEXTS = 20
+MAX_PATHS = 500
+MAX_TEXTS = 50
 MAX_SCRIPTS = 10
 
 _TABLE: Mapping[str, Any] = load_toml(__package__, "own_controls.toml")
@@ -36,6 +39,7 @@ _NAME_PATTERNS = (
 )
 _NAMED = re.compile("|".join(f"(?:^|/){pattern}" for pattern in _NAME_PATTERNS))
 _PROGRAM = "upbeat"
+_EDITS_IN_PLACE = re.compile(r"--in-place|-[A-Za-z0-9]*i")
 _VERSION = re.compile(r"[\d.]+$")
 _GLUE = re.compile(r"""["'`]\s*[,/+]\s*["'`]""")
 """Between the parts of a path that a script joins: ``home / ".config" / "upbeat"``."""
@@ -46,6 +50,7 @@ _RESERVED_TEXT = re.compile(
 _INTERNALS = re.compile(r"\bupbeat\.adapters\.(?:cli|hook_entry|install|wiring|mcp_server|system)\b")
 _PYTHON_FILE = re.compile(r"(?:^|/)(?:shim\.py|__main__\.py)$")
 _LAST_WORDS = ("uninstall", "remove", "rm")
+_FINDERS = frozenset({"find", "fd", "fdfind", "xargs", "parallel"})
 _CLIENT_PROGRAMS = frozenset({"claude", "codex"})
 _CLIENT_AREAS = frozenset({"plugin", "plugins", "mcp", "config", "features", "hooks"})
 _CLIENT_READS = frozenset({"list", "ls", "get", "show", "validate", "details", "--help", "-h", "help"})
@@ -129,8 +134,9 @@ def mentions_in_line(line: str) -> ControlMentions:
         found_in = requests if _program_of(command) in _INTERPRETERS else commands  # a language may only mention it
         found_in |= dict.fromkeys(filter(None, map(reserved_command, run)))
         scripts |= dict.fromkeys(_located(command, word) for word in _script_files(command, line))
+    trees |= dict.fromkeys(_found_and_changed(parsed.items))
     written = tuple(_written_then_run(parsed.items, scripts))
-    texts |= dict.fromkeys(written)
+    texts |= dict.fromkeys((*written, line) if {SIZE_GAP, SYNTAX_GAP}.intersection(parsed.gaps) else written)
     commands |= dict.fromkeys(filter(None, map(reserved_command, written)))
     if parsed.gaps and (found := reserved_command(line)):
         commands[found] = None
@@ -202,15 +208,27 @@ def _written_words(command: SimpleCommand) -> Iterator[str]:
             word == option or word.startswith(f"{option}=") for word in command.words for option in _WRITING_OPTIONS
         ):
             yield from arguments
-    elif program in ("sed", "perl") and not any(word.startswith(("-i", "--in-place", "-pi")) for word in command.words):
+    elif program in ("sed", "perl") and not any(map(_EDITS_IN_PLACE.match, command.words)):
         return
     elif program == "git":
         if command.words[1:2] and command.words[1] in ("checkout", "restore", "rm", "mv", "clean", "apply", "stash"):
             yield from arguments
-    elif program in _COPIERS and not any(word.startswith(("-t", "--target")) for word in command.words):
-        yield from arguments[-1:]
+    elif program in _COPIERS or program in ("mv", "ln"):
+        yield from _copied_files(command.words, arguments, counts_sources=program not in _COPIERS)
     elif not _only_finds(command):
         yield from arguments
+
+
+def _copied_files(words: Sequence[str], arguments: Sequence[str], *, counts_sources: bool) -> Iterator[str]:
+    """Yield the target of a copy, and the files that it gets if it is a folder; the sources, too, if they change."""
+    target = next((after for word, after in pairwise(words) if word in ("-t", "--target-directory")), "")
+    target = next((word.partition("=")[2] for word in words if word.startswith("--target-directory=")), target)
+    sources = [word for word in arguments if word != target] if target else arguments[:-1]
+    target = target or (arguments[-1] if arguments else "")
+    yield target
+    yield from (f"{target}/{source.rstrip('/').rpartition('/')[2]}" for source in sources)
+    if counts_sources:
+        yield from sources
 
 
 def _only_finds(command: SimpleCommand) -> bool:
@@ -218,6 +236,23 @@ def _only_finds(command: SimpleCommand) -> bool:
     return _program_of(command) in ("find", "fd") and not any(
         word.startswith(("-delete", "-fprint", "-fls")) for word in command.words
     )
+
+
+def _found_and_changed(items: Sequence[SimpleCommand]) -> Iterator[str]:
+    """Yield the folders in which ``find`` looks for files that a program gets which changes them."""
+    changing = [item for item in items if _FINDERS.intersection(item.wrappers) and _program_of(item) not in _READERS]
+    if not any(_program_of(item) not in ("sed", "perl") or any(_written_words(item)) for item in changing):
+        return
+    for item in items:
+        patterns = [word for flag, word in pairwise(item.words) if flag in ("-name", "-iname", "-path")]
+        can_be_control = not patterns or any(map(_may_name_control, patterns))
+        if _program_of(item) in ("find", "fd", "fdfind") and can_be_control:
+            yield from (_located(item, word) for word in takewhile(lambda word: word[:1] not in "-(!", item.words[1:]))
+
+
+def _may_name_control(pattern: str) -> bool:
+    names = (suffix.strip("/").rpartition("/")[2] for suffix in _SUFFIXES)
+    return any(fnmatchcase(name, pattern.rpartition("/")[2]) for name in names)
 
 
 def _located(command: SimpleCommand, word: str) -> str:

@@ -9,7 +9,7 @@ from processes import read_log
 
 from .runs import run
 from .sandbox import Sandbox
-from .workflow_sessions import CLAUDES, Played, command_of, facts, prepare, set_up, shared, shell_call
+from .workflow_sessions import CLAUDES, Played, command_of, facts, install, prepare, set_up, shared, shell_call
 
 LOOSENED = "[workflow]\nrequire_evidence = false\n"
 TEST = "python3 -m unittest discover -s checks"
@@ -36,14 +36,14 @@ def lines_of(sandbox: Sandbox, client: str) -> list[str]:
     return [f"{upbeat} trust --yes; echo tried", *forge(client, str(upbeat)), f"{upbeat} status; echo shown"]
 
 
-def turn(sandbox: Sandbox, client: str) -> Played:
+def turn(sandbox: Sandbox, client: str, *, is_installed: bool = False) -> Played:
     """A turn with a workflow in which the model tries all lines, in a project whose settings are not trusted."""
     (sandbox.repository / "config").mkdir(exist_ok=True)
     (sandbox.repository / "config" / "auto-tools.toml").write_text(LOOSENED, encoding="utf-8")
     script = [{"reply": [shell_call(client, line)]} for line in lines_of(sandbox, client)]
     done = run(
         sandbox,
-        command_of(client),
+        command_of(client, is_installed=is_installed),
         stdin="[workflow:single] add retries to save_order",
         script=[*script, {"reply": [{"text": "All is done."}], "times": 0}],
     )
@@ -81,16 +81,33 @@ def test_the_commands_are_denied(guarded: Played, client: str) -> None:
 
 def test_forged_events_do_not_count(unguarded: Played, client: str) -> None:
     """An event that the model's shell reports changes no state, however it is reported; each leaves a record."""
+    check_forged(unguarded)
+    assert {"server"} <= {record.get("route") for record in unguarded.records}
+
+
+@pytest.mark.parametrize("client", [*CLAUDES[:1], "codex"])
+def test_forged_events_without_a_server(sandbox: Sandbox, client: str) -> None:
+    """Where every hook is a command, those of the client count, and those of its agent's shell do not."""
+    install(sandbox, client, "command")
+    set_up(sandbox, '[policies]\noff = ["protect-own-controls"]\n')
+    played = turn(sandbox, client, is_installed=True)
+
+    check_forged(played)
+    assert {"command", "socket"} & {record.get("route") for record in played.records}
+    assert facts(played.records, "sender_declared")
+
+
+def check_forged(played: Played) -> None:
+    """The three forged events left a record each, and nothing else."""
     refused = [
         record
-        for record in unguarded.records
+        for record in played.records
         if any((one["component"], one["decision"]) == ("route", "does not count") for one in record["explanations"])
     ]
 
     assert ["ToolFinished", "PromptSubmitted", "PromptSubmitted"] == [record["event"] for record in refused]
     assert [[], [], []] == [record["facts"] for record in refused]
-    assert not [fact for fact in facts(unguarded.records, "workflow_ended") if fact["status"] == "stopped"]
-    assert {"server"} <= {record.get("route") for record in unguarded.records}
+    assert not [fact for fact in facts(played.records, "workflow_ended") if fact["status"] == "stopped"]
 
 
 def test_the_agents_shell_grants_no_trust(unguarded: Played, client: str) -> None:

@@ -69,6 +69,8 @@ def test_reserved_commands(line: str) -> None:
         "cp ~/.claude/settings.json /tmp/copy.json",
         "claude plugin list",
         "sed -n 1,5p .claude/settings.json",
+        "find ~/.config/upbeat -type f | xargs cat",
+        "find ~/.claude/plugins -name '*.pyc' -exec rm {} +",
         "",
     ],
 )
@@ -94,6 +96,13 @@ def test_reading(line: str) -> None:
         "ln -sf ~/.config/upbeat/auto-tools.toml x",
         "mv ~/.codex/hooks.json /tmp",
         "find ~/.local/state/upbeat/ -delete",
+        "cp /tmp/settings.json ~/.claude/",
+        "mv x/auto-tools.toml ~/.config/upbeat",
+        "cp -t ~/.claude /tmp/settings.json",
+        "sed -ni s/a/b/p .upbeat/rules/no-push.md",
+        "find ~/.config/upbeat -name '*.toml' -exec sed -i s/a/b/ {} +",
+        "find ~/.local/state/upbeat | xargs rm -f",
+        "rm " + " ".join(f"f{number}" for number in range(300)) + " ~/.codex/config.toml",
     ],
 )
 def test_written_files(line: str) -> None:
