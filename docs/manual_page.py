@@ -12,10 +12,11 @@ from upbeat.adapters.cli.main import COMMANDS
 
 EXIT_CODES = {
     0: "done; of `hook` always",
-    1: "not done, with a sentence on stderr; `doctor`: a hook is not active; `index`: incomplete",
+    1: "not done, with a sentence on stderr; `doctor`: something must be done; `index`: incomplete",
     2: "wrong usage, or a question where there is no terminal; nothing was changed",
     3: "`status`, `codex-auto --once`: a workflow waits for you",
     4: "`status`: nothing can be stored",
+    5: "`doctor`: no client here has upbeat",
     10: "`prepare`: the core failed; the report is empty",
     20: "`prepare`, `tools list`, `codex-auto`: the configuration has mistakes",
     30: "`prepare`: the request cannot be read",

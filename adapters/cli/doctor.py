@@ -2,8 +2,8 @@
 
 It compares the hooks that should fire with those that the journal recorded for each client's sessions, and asks the
 clients what they report about the hooks. With `--probe` it also starts each real client once with a stub model and
-checks that its hooks arrive. The exit code is 0 if every hook of every client that has upbeat is active, 1 if one is
-not, 2 for a wrong argument.
+checks that its hooks arrive. A hook is active, unverified (installed, and no event has come since) or inactive. The
+exit code is 0 if none is inactive, 1 if something must be done, 2 for a wrong argument, 5 if no client here has upbeat.
 """
 
 from __future__ import annotations
@@ -37,10 +37,13 @@ from upbeat.core.doctor.findings import (
     ClientSnapshot,
     DoctorReport,
     InstallStatus,
+    State,
     doctor_document,
 )
 from upbeat.core.doctor.show import doctor_lines
 from upbeat.core.messages.catalogue import Messages, load_messages
+
+EXIT_NO_CLIENT = 5
 
 
 def build_parser() -> OptionParser:
@@ -66,12 +69,19 @@ def run(arguments: Sequence[str]) -> int:
     report = build_doctor_report(environment, client_names, messages, probe=options.probe)
     if options.json:
         print(json.dumps(doctor_document(report), indent=2, ensure_ascii=False))
-        return 0 if report.active else 1
+        return exit_code(report)
     print("\n".join(doctor_lines(report, messages)))
     if report.reasons & TRUST_REASONS and are_terminals(sys.stdin, sys.stdout) and _offer_review(report, messages):
         report = build_doctor_report(environment, client_names, messages, probe=False)
         print("\n".join(doctor_lines(report, messages)))
-    return 0 if report.active else 1
+    return exit_code(report)
+
+
+def exit_code(report: DoctorReport) -> int:
+    """Return 0 if nothing needs to be done, 1 if something does, and another code if there is no client."""
+    if not report.has_clients:
+        return EXIT_NO_CLIENT
+    return 1 if report.state is State.ACTION_NEEDED else 0
 
 
 def build_doctor_report(

@@ -29,6 +29,7 @@ from upbeat.core.doctor.findings import (
     Proof,
     Reason,
     SessionActivity,
+    State,
 )
 from upbeat.core.journal.record import JournalEntry
 from upbeat.core.json_fields import mappings_of
@@ -54,7 +55,9 @@ def diagnose(
     shared_faults = tuple(_find_faults(installation))
     reports = tuple(_diagnose_client(client, shared_faults, messages) for client in clients)
     checks = tuple(_build_checks(installation, messages))
-    return DoctorReport(at, all(report.active for report in reports), reports, checks)
+    states = {hook_point.state for report in reports for hook_point in report.hook_points}
+    worst = max(states, key=tuple(State).index, default=State.ACTIVE)
+    return DoctorReport(at, all(report.active for report in reports), reports, checks, state=worst)
 
 
 def _find_faults(installation: InstallationSnapshot) -> Iterator[Fault]:
@@ -111,7 +114,9 @@ def _diagnose_hook_point(
         for fault in faults:
             texts = format_reason(fault.reason, fault.detail, client.display_name, client.cli_name, messages)
             reasons.append(Diagnosis(fault.reason, fault.detail, *texts))
-        return HookPointReport(hook_point, False, None, tuple(dict.fromkeys(reasons)))
+        is_fresh = all(fault.reason is Reason.UNPROVEN for fault in faults)
+        state = State.UNVERIFIED if is_fresh else State.ACTION_NEEDED
+        return HookPointReport(hook_point, False, None, tuple(dict.fromkeys(reasons)), state)
     return HookPointReport(hook_point, True, evidence if isinstance(evidence, Proof) else None)
 
 

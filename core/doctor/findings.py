@@ -82,6 +82,15 @@ class Reason(StrEnum):
     JOURNAL_UNUSABLE = "journal_unusable"
 
 
+class State(StrEnum):
+    """How a hook point, a client or the whole is; the later outweighs the earlier."""
+
+    ACTIVE = "active"
+    UNVERIFIED = "unverified"
+    """Correctly installed, and no event has come since: nothing to worry about."""
+    ACTION_NEEDED = "action_needed"
+
+
 TRUST_REASONS = frozenset({Reason.UNTRUSTED, Reason.TRUST_CHANGED})
 """Only the user can fix these, by a review in the client."""
 
@@ -236,6 +245,7 @@ class HookPointReport:
     active: bool
     proof: Proof | None = None
     reasons: tuple[Diagnosis, ...] = ()
+    state: State = State.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,13 +288,22 @@ class InstallationCheck:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """``upbeat doctor --json``. ``active``: every hook point of every client that has upbeat is."""
+    """``upbeat doctor --json``. ``active``: every hook point of every client that has upbeat is.
+
+    ``state`` is the worst of all hook points.
+    """
 
     at: str
     active: bool
     clients: tuple[ClientReport, ...] = ()
     checks: tuple[InstallationCheck, ...] = ()
     schema_version: str = SCHEMA_VERSION
+    state: State = State.ACTIVE
+
+    @property
+    def has_clients(self) -> bool:
+        """Whether upbeat is installed for a client that is here."""
+        return any(client.hook_points for client in self.clients)
 
     @property
     def reasons(self) -> frozenset[Reason]:

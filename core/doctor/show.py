@@ -41,11 +41,12 @@ def summary_line(report: findings.DoctorReport, messages: Messages) -> str:
     if not hook_points:
         missing = ", ".join(client.name for client in report.clients if client.is_missing)
         return messages["clients_missing"].format(clients=missing) if missing else str(messages["no_clients"])
-    inactive_points = [client.name for client, hook_point in hook_points if not hook_point.active]
-    if inactive_points:
-        names = ", ".join(dict.fromkeys(inactive_points))
-        return messages["some_inactive"].format(count=len(inactive_points), total=len(hook_points), clients=names)
-    return messages["all_active"].format(clients=", ".join(client.name for client in with_upbeat))
+    if report.state is findings.State.ACTIVE:
+        return messages["all_active"].format(clients=", ".join(client.name for client in with_upbeat))
+    concerned = [client for client, hook_point in hook_points if hook_point.state is report.state]
+    names = ", ".join(dict.fromkeys(client.name for client in concerned))
+    fields = {"count": len(concerned), "total": len(hook_points), "clients": names}
+    return messages[f"some_{report.state}"].format(**fields)
 
 
 def _pad(text: str, columns: int) -> str:
@@ -62,11 +63,12 @@ def _client_lines(client: findings.ClientReport, at: str, messages: Messages, sh
         yield f"{title}: {messages['not_installed'].format(cli_name=client.cli_name)}"
         return
     yield title
-    state_width = max(display_width(messages["active"]), display_width(messages["inactive"]))
+    states = messages.group("states")
+    state_width = max(map(display_width, states.values()))
     summaries = messages.group("hook_points")
     width = max(map(display_width, summaries.values()))
     for hook_point in client.hook_points:
-        state = messages["active"] if hook_point.active else messages["inactive"]
+        state = states[hook_point.state]
         proof = _format_proof(hook_point.proof, at, messages) if hook_point.proof else ""
         what = _pad(summaries[hook_point.hook_point], width)
         yield f"{INDENT}{_pad(state, state_width)}  {what}  {proof}".rstrip()
@@ -85,7 +87,7 @@ def _reason_lines(client: findings.ClientReport, messages: Messages, shown: set[
     for reason, named in new.items():
         shown |= {f"{reason} {detail}" for detail in named}
         message, fix = format_reason(reason, ", ".join(named), client.hook_owner, client.cli_name, messages)
-        yield f"{INDENT}! {message}"
+        yield f"{INDENT}{'-' if reason is findings.Reason.UNPROVEN else '!'} {message}"
         yield f"{INDENT}  {messages['fix'].format(fix=fix)}"
     if len(new) < len(details):
         yield f"{INDENT}! {messages['repeated_reasons']}"

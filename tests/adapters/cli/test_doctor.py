@@ -20,26 +20,38 @@ def program(home: Path, name: str, line: str) -> None:
 
 
 def test_no_client_has_upbeat(here: Here, tmp_path: Path) -> None:
-    """Without clients there is nothing to check: that is said, how to change it, and the exit code is 0."""
+    """Without clients there is nothing to check: that is said, how to change it, and the exit code is 5."""
     done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"))
     lines = done.stdout.decode().splitlines()
 
-    assert (0, "") == (done.code, done.stderr)
+    assert (5, "") == (done.code, done.stderr)
     assert lines[0].startswith("upbeat is not installed in any client on your PATH.")
     assert ["Claude Code: client not found on PATH", "Codex: client not found on PATH"] == [lines[2], lines[4]]
 
 
-def test_inactive(here: Here, tmp_path: Path) -> None:
-    """With upbeat installed and no hook observed, it prints inactive, the reason and a fix, and exits with 1."""
+def test_unverified(here: Here, tmp_path: Path) -> None:
+    """Right after the installation nothing is wrong: it says what is not verified yet, and exits with 0."""
     program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
     here("install", "claude", "--yes", cwd=tmp_path)
     done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
     report = done.stdout.decode()
 
-    assert (1, "") == (done.code, done.stderr)
-    assert report.startswith("INACTIVE: 6 of 6 hooks (Claude Code).\n")
+    assert (0, "") == (done.code, done.stderr)
+    assert report.startswith("INSTALLED: 6 of 6 hooks (Claude Code) are not verified yet;")
     assert "-> run upbeat doctor --probe, or run one turn in Claude Code and check again" in report
     assert "Codex" not in report
+
+
+def test_action_needed(here: Here, tmp_path: Path) -> None:
+    """Hooks that are switched off need the user: exit code 1."""
+    program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
+    here("install", "claude", "--yes", cwd=tmp_path)
+    settings = tmp_path / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
+    done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
+
+    assert 1 == done.code
+    assert done.stdout.decode().startswith("ACTION NEEDED: 6 of 6 hooks (Claude Code).\n")
 
 
 def test_json(here: Here, tmp_path: Path) -> None:
@@ -49,7 +61,7 @@ def test_json(here: Here, tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(report)
 
-    assert (0, True, "1.0") == (done.code, report["active"], report["schema_version"])
+    assert (5, "active", "1.0") == (done.code, report["state"], report["schema_version"])
     assert ["client_not_found", "not_installed"] == [client["install_status"] for client in report["clients"]]
     assert "a local disk" in json.dumps(report["checks"])
 

@@ -52,7 +52,13 @@ def test_the_text() -> None:
     ("seen", "verdict"),
     [
         (client(), "ACTIVE: every hook of Claude Code."),
-        (client(sessions=()), "INACTIVE: 6 of 6 hooks (Claude Code)."),
+        (
+            client(sessions=()),
+            (
+                "INSTALLED: 6 of 6 hooks (Claude Code) are not verified yet; "
+                "a session or upbeat doctor --probe does that."
+            ),
+        ),
         (
             ABSENT,
             "upbeat is not installed in any client on your PATH. Run: upbeat install claude, or upbeat install codex.",
