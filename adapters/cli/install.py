@@ -60,7 +60,23 @@ def run(arguments: Sequence[str]) -> int:
     )
     print(f"- {compile_missing().text}")
     print("\n".join(f"- {step}" for step in (*client.steps_after_install(), "verify the hooks: upbeat doctor --probe")))
+    if not options.yes and are_terminals(sys.stdin, sys.stdout):
+        _offer_probe(options.client)
     return 0
+
+
+def _offer_probe(client_name: str) -> None:
+    """Ask whether to start the client once with a stub model, and show which hooks arrive."""
+    from upbeat.adapters.cli import doctor
+
+    try:
+        answer = input(
+            "Verify the hooks now? It starts the client once; the model is a stub, nothing is billed. [Y/n] "
+        )
+    except EOFError:
+        return
+    if answer.strip().lower() in ("", "y", "yes"):
+        doctor.run([client_name, "--probe"])
 
 
 def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | None:

@@ -11,6 +11,7 @@ import pytest
 from .codex_trust import trust_all_hooks
 from .runs import Finished, run
 from .sandbox import Sandbox
+from .terminal import ENTER, Terminal
 from .workflow_sessions import install
 
 PLUGIN = "upbeat@upbeat"
@@ -21,9 +22,9 @@ OF_CODEX = ("codex-cli", "codex-auto")
 def ask_doctor(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict[str, Any]]:
     """``upbeat doctor --json``: how it ended, and what it said."""
     done = run(sandbox, ["upbeat", "doctor", "--json", *arguments], env=env)
-    assert done.exit_code in (0, 1), done.stderr
+    assert done.exit_code in (0, 1, 5), done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
-    assert (done.exit_code == 0) is report["active"]
+    assert (done.exit_code == 1) is (report["state"] == "action_needed")
     return done, report
 
 
@@ -53,6 +54,16 @@ def proofs(report: dict[str, Any], client: str) -> dict[str, str]:
 
 
 BY_CANARY = dict.fromkeys(HOOK_POINTS - {"agents"}, "canary") | {"agents": "inferred"}
+
+
+def test_an_installation_at_a_terminal_ends_with_a_proof(sandbox: Sandbox) -> None:
+    """Whoever installs at a terminal is asked for the probe, and sees that it works."""
+    with Terminal(sandbox, ["upbeat", "install", "claude"]) as terminal:
+        terminal.wait_for("files? [y/N]")
+        terminal.send("y" + ENTER)
+        terminal.wait_for("Verify the hooks now?")
+        terminal.send(ENTER)
+        terminal.wait_for("ACTIVE: every hook of Claude Code.")
 
 
 @pytest.mark.parametrize("program", ["claude", "claude-oldest"])
@@ -197,6 +208,6 @@ def test_clients_without_upbeat_are_named(sandbox: Sandbox) -> None:
     """There is nothing to check."""
     done = run(sandbox, ["upbeat", "doctor"])
 
-    assert 0 == done.exit_code
+    assert 5 == done.exit_code
     assert done.stdout.startswith("upbeat is not installed in any client")
     assert "upbeat install codex" in done.stdout

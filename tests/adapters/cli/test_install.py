@@ -167,6 +167,9 @@ def test_only_yes_at_a_terminal_is_yes(tmp_path: Path, answer: str, code: int) -
     before_the_answer = listing(tmp_path)
     child.sendline(answer)
     child.expect_exact("nothing was changed" if code else "installed")
+    if not code:
+        child.expect_exact("Verify the hooks now?")
+        child.sendline("n")
     child.expect(pexpect.EOF)
     child.close()
 
