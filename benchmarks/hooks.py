@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -108,7 +109,7 @@ def processor_ms(command: list[str], stdin: bytes, home: Path) -> float:
 def measure_at_once(home: Path, repository: Path, count: int) -> int:
     """Print how ``count`` guards at once end on two cores; return how many neither denied nor left a record."""
     cores = set(sorted(os.sched_getaffinity(0))[:CORES]) if hasattr(os, "sched_setaffinity") else set()
-    began = time.monotonic()
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     processes = [
         subprocess.Popen(
             HOOK,
@@ -135,14 +136,16 @@ def measure_at_once(home: Path, repository: Path, count: int) -> int:
             process.kill()
             output = process.communicate()[0]
         ends["denied" if b'"deny"' in output else "allowed"] += 1
-    seconds = time.monotonic() - began
+    seconds, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    needed = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / CORES
     state_home = home / ".local/state"
     recorded = Counter(
         record.text_field("event") for record in SqliteJournal(state_home, SystemClock()).records(last=999)
     )
     print(
         f"{count:3} guards at once on {CORES} cores: {ends['denied']} denied, {ends['allowed']} not within "
-        f"{CALL_HOOK_TIMEOUT_SECONDS} s, of which {recorded[UNANSWERED_EVENT]} with a record; {seconds:.1f} s"
+        f"{CALL_HOOK_TIMEOUT_SECONDS} s, of which {recorded[UNANSWERED_EVENT]} with a record; {seconds:.1f} s, "
+        f"{needed:.1f} s on free cores"
     )
     return max(count - recorded["ToolStarting"] - recorded[UNANSWERED_EVENT], 0)
 

@@ -24,6 +24,7 @@ MAX_WAIT_SECONDS = 3.0
 """How long a hook waits for its turn: clients wait five seconds for a guard."""
 MAX_TAKEN = 500
 """Files that one transaction records."""
+_MIN_PAUSE, _MAX_PAUSE = 0.02, 0.12
 _MAX_PARSED_BYTES = 1_000_000
 _MAX_FILE_BYTES = 4096
 _NAMES = {"hook_event_name": "event", "tool_name": "tool", "session_id": "session_id"}
@@ -56,7 +57,7 @@ def take_turn(path: str, wait_seconds: float = MAX_WAIT_SECONDS) -> int | None:
     if not path:
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    end = time.monotonic() + wait_seconds
+    end, pause = time.monotonic() + wait_seconds, _MIN_PAUSE + os.getpid() % 16 / 1000
     while True:
         for number in range(cores):
             with contextlib.suppress(OSError):
@@ -67,7 +68,8 @@ def take_turn(path: str, wait_seconds: float = MAX_WAIT_SECONDS) -> int | None:
                 os.close(descriptor)
         if time.monotonic() >= end:
             return None
-        time.sleep(0.01 + os.getpid() % 16 / 1000)
+        time.sleep(pause)
+        pause = min(2 * pause, _MAX_PAUSE)
 
 
 def settle_hook(path: str) -> None:
