@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import write_control
+from upbeat.adapters.system.terminal import discard_typeahead, write_control
 from upbeat.core.sanitize.control_chars import strip_controls
 
 SCHEMA_VERSION = "1.0"
@@ -110,6 +110,7 @@ def print_problems(problems: Iterable[str]) -> None:
 
 def confirm(question: str) -> bool:
     """Ask ``question`` on stderr; return whether the answer is yes."""
+    discard_typeahead()
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from upbeat.adapters.cli.command_line import confirm
-from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.system.terminal import are_terminals, discard_typeahead
 from upbeat.core.sanitize.exact import MIN_COLUMNS, Marks, exact_rows, pages
 
 CONTENT_MARKS = Marks("  | ", "  | ")
@@ -52,6 +52,7 @@ def show_rows(rows: Sequence[str], *, is_question: bool) -> bool:
         _print_lines(page)
         if number < len(divided):
             question = f"upbeat: page {number} of {len(divided)}; Enter shows the next one, q stops"
+            discard_typeahead()
             print(f"{question} › ", end="", file=sys.stderr, flush=True)
             if sys.stdin.readline().strip(" ") != "\n":
                 return False

@@ -22,7 +22,7 @@ from upbeat.adapters.install.receipt import receipt_path
 from upbeat.adapters.install.show import plan_lines
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.system.terminal import are_terminals, discard_typeahead
 
 EXIT_NO_TERMINAL = 2
 
@@ -94,6 +94,7 @@ def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | N
             file=sys.stderr,
         )
         return EXIT_NO_TERMINAL
+    discard_typeahead()
     try:
         answer = input(f"Change these {len(plan.changes)} files? [y/N] ") if is_shown else ""
     except EOFError:

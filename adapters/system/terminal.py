@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -64,6 +64,16 @@ class EscapingStream:
 def are_terminals(*streams: TextIO | None) -> bool:
     """Return whether all ``streams`` are terminals; a stream that was closed before the start is None."""
     return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def discard_typeahead() -> None:
+    """Discard the keys that were pressed so far: they were not meant for the question that follows."""
+    if not are_terminals(sys.stdin):
+        return
+    import termios
+
+    with suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def write_control(stream: TextIO, text: str) -> None:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
+import pexpect
 import pytest
 from commands import Here
 from past import transcript
@@ -230,18 +231,14 @@ def test_an_interrupt_writes_nothing(here: Here, repo: Path, past: Path, monkeyp
 @pytest.mark.parametrize(("answer", "is_written"), [("y", True), ("n", False), ("", False)])
 def test_at_a_terminal_false_alarms_are_asked_about(repo: Path, past: Path, answer: str, is_written: bool) -> None:
     """A user who sees that the rule would have blocked successful calls can still decline."""
-    controller, terminal = os.openpty()
-    os.write(controller, f"{answer}\n".encode())
-    command = [sys.executable, "-m", "upbeat", *RM]
-    extra = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    streams = {"stdin": terminal, "stderr": terminal, "stdout": subprocess.DEVNULL}
-    done = subprocess.run(command, cwd=repo, env=environment(past, extra), **streams, timeout=60)  # type: ignore[call-overload]
-    seen = os.read(controller, 65536).decode()
-    os.close(controller)
-    os.close(terminal)
+    variables = environment(past, {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"})
+    child = pexpect.spawn(sys.executable, ["-m", "upbeat", *RM], cwd=str(repo), env=variables, timeout=50)  # type: ignore[arg-type]
+    child.expect_exact("write it? [y/N]")
+    child.sendline(answer)
+    child.expect(pexpect.EOF)
+    child.close()
 
-    assert (is_written, 0 if is_written else 1) == ((repo / FILE).exists(), done.returncode)
-    assert "write it? [y/N]" in seen
+    assert (is_written, 0 if is_written else 1) == ((repo / FILE).exists(), child.exitstatus)
 
 
 def test_what_a_person_adds_is_trusted(repo: Path, home: Path) -> None:

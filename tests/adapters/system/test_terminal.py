@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import select
 import sys
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.cli.main import main
 from upbeat.adapters.system import terminal
+from upbeat.adapters.system.terminal import discard_typeahead
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,21 @@ def test_who_sits_at_a_terminal() -> None:
         assert terminal.are_terminals(stream)
         assert not terminal.are_terminals(stream, None)
         assert not terminal.are_terminals(io.StringIO(), stream)
+
+
+def test_keys_pressed_before_a_question_are_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was typed ahead does not answer; without a terminal nothing is discarded."""
+    master, slave = os.openpty()
+    os.write(master, b"y\n")
+    with open(slave, encoding="utf-8") as keys:
+        monkeypatch.setattr(sys, "stdin", keys)
+        select.select([keys], [], [], 5)
+        discard_typeahead()
+        os.write(master, b"n\n")
+
+        assert "n\n" == keys.readline()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    discard_typeahead()
+
+    assert "y\n" == sys.stdin.read()
+    os.close(master)
