@@ -45,7 +45,7 @@ _STARTS_ANOTHER = re.compile(r"\b(?:exec|java|node|require\w*|load|import|includ
 MAX_COMPLETE_CHARS = 25_000
 """Longer output may have lost its end: clients cut it at some 30,000 characters."""
 _PRINTERS = frozenset({"echo", "printf"})
-_OTHER_VCS = frozenset({"hg", "svn", "jj", "sl", "fossil", "bzr", "gh"})
+_OTHER_VCS = frozenset({"hg", "svn", "jj", "sl", "fossil", "bzr", "p4", "gh"})
 _VCS_VERBS = word_set("vcs_verbs")
 _RUNS_ELSEWHERE = word_set("runs_elsewhere")
 _TEST_NAME = re.compile(r"(?:^|[/_.:-])(?:tests?|specs?|check|ci|verify|e2e|unit)(?:$|[/_.:-])", re.IGNORECASE)
@@ -127,7 +127,8 @@ def _find_shadow(line: _Line, invocation: Invocation, program: str, runner: Runn
             if is_below(path, line.finished.root)
             else ""
         )
-        if re.sub(r"^#!.*", "", text).strip() and not _STARTS_ANOTHER.search(text):
+        body = re.sub(r"^#!.*", "", text).strip()
+        if body and not _STARTS_ANOTHER.search(body):
             return "shadowed", name
     folders = [invocation.cwd] if is_module else []
     folders += [

@@ -26,7 +26,7 @@ _BINARY = Runner(
 )
 _FRAMEWORKS: dict[str, tuple[re.Pattern[str], Runner]] = {
     "python": (
-        re.compile(r"\b(?:unittest|pytest\.main|doctest|django\.test|nose|trial)\b"),
+        re.compile(r"\b(?:TestCase|unittest\.main|TextTestRunner|pytest\.main|doctest\.test|django\.test|nose|trial)"),
         Runner("unittest", ("unittest", "pytest", "doctest", "tap"), idle=frozenset({"-h", "--help"})),
     ),
     "node": (

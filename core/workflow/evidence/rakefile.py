@@ -41,9 +41,10 @@ def rake_task(text: str, name: str, cwd: str, depth: int = 0) -> list[Script] | 
 
 
 def _commands(body: str, name: str, cwd: str) -> Iterator[Script]:
+    is_rescued = re.search(r"\brescue\b|\bexit\b[ (]*(?:0|true)", body)
     for found in _COMMAND.finditer(body):
-        hides = re.search(r"\||\bdo\b", found["rest"])
+        hides = is_rescued or re.search(r"\||\bdo\b", found["rest"])
         if found["call"] == "system":
-            hides = None if re.search(r"exception: true|\|\||\bor\b", found["rest"]) else found
+            hides = is_rescued if re.search(r"exception: true|\|\||\bor\b", found["rest"]) else found
         line = f"ruby {found['text']}" if found["call"] == "ruby" else found["text"]
         yield Script(line, cwd, f"rake {name}", ignores_failure=bool(hides))

@@ -11,7 +11,7 @@ TAP = "TAP version 14\n1..1\nok 1 - a\n"
 @pytest.mark.parametrize(
     ("command", "texts", "output"),
     [
-        ("python tests/test_a.py", {"tests/test_a.py": "import unittest"}, "Ran 1 test in 0.1s\n\nOK"),
+        ("python tests/test_a.py", {"tests/test_a.py": "import unittest\nunittest.main()"}, "Ran 1 test in 0.1s\n\nOK"),
         ("node test/a.js", {"test/a.js": "const t = require('tape')"}, TAP),
         (
             "ruby -Itest test/a_test.rb",

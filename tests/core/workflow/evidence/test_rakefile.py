@@ -17,6 +17,7 @@ from upbeat.core.workflow.evidence.rakefile import rake_task
         ("task 'test' do\n  sh('a') { |ok, _| puts ok }\nend\n", [("a", True)]),
         ("task :test do\n  system 'a'\nend\n", [("a", True)]),
         ("task :test do\n  system('a') || abort\nend\n", [("a", False)]),
+        ("task :test do\n  sh('a')\n  exit(0)\nend\n", [("a", True)]),
         ("namespace :x do\n  task :test do\n    ruby 't.rb'\n  end\nend\n", [("ruby t.rb", False)]),
         ("task test: [:lint, :spec]\ntask :lint do\n  sh 'l'\nend\n", [("l", False), ("rake spec", False)]),
         ("task :test => :test\n", [("rake test", False)]),
