@@ -11,7 +11,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from upbeat.adapters.clients.registry import CLIENTS, TranscriptsByClient
+from upbeat.adapters.clients.registry import CLIENTS, TranscriptsByClient, is_headless
 from upbeat.adapters.mcp_client import ServerLifetime as ServerLifetime
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.core.lazy_dataclass import dataclass
@@ -215,7 +215,16 @@ class _Builder:
         guidance = GuidanceFiles(environment, _guidance_folders(environment))
         prompt_folders = [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)]
         controls = [path for client in CLIENTS for path in client.controls(environment)]
-        return LocalWorldQueries(self.transcripts, guidance, workspace, environment, prompt_folders, controls)
+        return LocalWorldQueries(
+            self.transcripts,
+            guidance,
+            workspace,
+            environment,
+            prompt_folders,
+            controls,
+            lambda: build_journal(environment),
+            is_headless,
+        )
 
     def handoffs(self) -> HandoffFiles:
         from upbeat.adapters.system.workspace.handoffs import LocalHandoffs

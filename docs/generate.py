@@ -143,6 +143,7 @@ _CHANNEL_NAMES = {
     Channel.APPROVAL: "approval",
     Channel.OUTPUT: "changed answer",
     Channel.INPUT: "changed input",
+    Channel.ANSWER: "answer",
     Channel.BLOCK: "block",
 }
 

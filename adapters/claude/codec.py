@@ -44,7 +44,7 @@ _PRE_CALL_CHANNELS: hooks.EffectChannels = {
     effects.RewriteInput: hooks.Channel.INPUT,
 }
 CAPABILITIES: hooks.Capabilities = {
-    events.PromptSubmitted: _COMMON_CHANNELS,
+    events.PromptSubmitted: {**_COMMON_CHANNELS, effects.AnswerPrompt: hooks.Channel.ANSWER},
     events.SessionStarted: _COMMON_CHANNELS,
     events.ToolStarting: {**_PRE_CALL_CHANNELS, effects.ApproveCall: hooks.Channel.APPROVAL},
     events.UserQuestionRequested: {**_PRE_CALL_CHANNELS, effects.RelabelOptions: hooks.Channel.INPUT},
@@ -85,6 +85,12 @@ def _running_tasks(payload: hooks.Payload) -> int | None:
         for task in tasks
         if isinstance(task, Mapping)
     )
+
+
+def _session_started(payload: hooks.Payload, source: events.EventSource) -> events.Event:
+    """At a startup, only the terminal program names its model; ``-p`` shows no message of this event."""
+    trigger = hooks.optional_text(payload, "source") or "startup"
+    return events.SessionStarted(source, trigger, (trigger == "startup" and "model" not in payload) or None)
 
 
 def _tool_finished(payload: hooks.Payload, source: events.EventSource) -> events.Event:
@@ -202,12 +208,14 @@ CLAUDE_CODEC = hooks.HookCodec(
     agent_id_of=lambda payload: hooks.optional_text(payload, "agent_id"),
     prompt_origin=_origin,
     own_decoders={
+        "SessionStart": _session_started,
         "PostToolUse": _tool_finished,
         "PostToolUseFailure": _tool_failed,
         "StopFailure": _turn_failed,
         "PostToolBatch": _refused_in_batch,
     },
     rewrite_output=_rewrite_output,
+    answer_fields={"suppressOriginalPrompt": True},
     hook_event_name=_event_name,
     count_background_tasks=_running_tasks,
     relabel_options=relabel_questions,

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.journal.record import JournalEntry
 from upbeat.core.journal.turn_context import context_document, context_text, find_last_turn
@@ -22,7 +23,8 @@ MAX_SEARCHED_RECORDS = 500
 """Records that are searched for a prompt."""
 
 
-def run(arguments: Sequence[str]) -> int:
+def build_parser() -> OptionParser:
+    """Return the parser of this command."""
     parser = create_parser("context", __doc__)
     parser.add_argument("record", type=int, nargs="?", metavar="RECORD", help="its number in `upbeat log`")
     parser.add_argument(
@@ -30,7 +32,11 @@ def run(arguments: Sequence[str]) -> int:
     )
     add_repo_option(parser)
     add_json_option(parser)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_args(arguments)
     environment = read_environment()
     entry = _find_entry(options, environment)
     if entry is None:

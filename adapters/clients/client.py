@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from upbeat.adapters.system.environment import Environment
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.core.contract.client import ClientTraits
+    from upbeat.core.contract.event import EventSource
     from upbeat.core.doctor.findings import ClientSnapshot
     from upbeat.core.engine.ports import Transcripts
     from upbeat.core.rules.backtest import HistoryItem
@@ -79,6 +80,10 @@ class Client(ABC):
     @abstractmethod
     def transcripts(self) -> Transcripts:
         """Return a new reader of the records that it keeps of running sessions."""
+
+    def is_headless(self, source: EventSource) -> bool:  # noqa: ARG002 -- for clients whose records say so
+        """Return whether the run of ``source`` shows nobody what a hook says."""
+        return False
 
     @abstractmethod
     def history(self, environment: Environment) -> ClientHistory:

@@ -45,6 +45,11 @@ def find_client(client_id: str) -> Client:
     raise ClientError(f"unknown client {client_id!r}; known clients: {', '.join(CLIENT_IDS)}")
 
 
+def is_headless(source: EventSource) -> bool:
+    """Return whether the client's run of ``source`` shows nobody what a hook says."""
+    return any(client.is_headless(source) for client in CLIENTS if client.id == source.client)
+
+
 def client_session(environment: Environment) -> str:
     """Return the session of the client that started this process; empty if no client names one."""
     variables = environment.client_variables

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from upbeat.adapters.install.plugin import DesiredInstallation, Route
     from upbeat.adapters.system.environment import Environment
     from upbeat.adapters.system.journal.store import SqliteJournal
+    from upbeat.core.contract.event import EventSource
     from upbeat.core.doctor.findings import ClientSnapshot
     from upbeat.core.engine.ports import Transcripts
     from upbeat.core.tool_servers import LaunchSpec
@@ -50,6 +51,11 @@ class Codex(Client):
         from upbeat.adapters.codex.transcript import CodexRollouts
 
         return CodexRollouts()
+
+    def is_headless(self, source: EventSource) -> bool:
+        from upbeat.adapters.codex.transcript import is_headless
+
+        return is_headless(source)
 
     def history(self, environment: Environment) -> ClientHistory:
         from upbeat.adapters.codex.history import CodexHistory

@@ -24,6 +24,7 @@ from upbeat.adapters.hooks.codec import (
     shell_command_of,
 )
 from upbeat.core.contract.effect import (
+    AnswerPrompt,
     ContinueTurn,
     Deny,
     EndTurn,
@@ -90,7 +91,7 @@ _TURN_END_CHANNELS: EffectChannels = {
     RequestCompaction: Channel.MESSAGE,
 }
 CAPABILITIES: Capabilities = {
-    PromptSubmitted: _COMMON_CHANNELS,
+    PromptSubmitted: {**_COMMON_CHANNELS, AnswerPrompt: Channel.ANSWER},
     SessionStarted: _COMMON_CHANNELS,
     ToolStarting: _PRE_CALL_CHANNELS,
     UserQuestionRequested: _PRE_CALL_CHANNELS,

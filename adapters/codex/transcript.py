@@ -20,6 +20,8 @@ from upbeat.core.policy.queries import ContextUsage
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_SUBAGENTS = 200
+MAX_HEAD_BYTES = 2048
+"""Of a rollout, for the program that writes it."""
 _THREAD = re.compile(r"[0-9A-Za-z-]{8,64}")
 _SPAWN_MARKERS = (b'"SubAgentActivity"', b'"CollabAgentToolCall"')
 
@@ -64,6 +66,14 @@ class CodexRollouts:
             if item.get("id") == call_id and (threads := started_threads(item)):
                 return threads[0]
         return ""
+
+
+def is_headless(source: EventSource) -> bool:
+    """Return whether ``codex exec`` runs the thread of ``source``: its rollout begins with that."""
+    if not is_rollout(source.transcript_path) or stat_regular_file(source.transcript_path) is None:
+        return False
+    with open(source.transcript_path, "rb") as file:
+        return b'"originator":"codex_exec"' in file.read(MAX_HEAD_BYTES)
 
 
 def started_threads(item: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from upbeat.core.contract import effect as effects
@@ -67,6 +68,8 @@ class Channel(StrEnum):
     """The call's input is replaced."""
     OUTPUT = "output"
     """The tool's output is replaced."""
+    ANSWER = "answer"
+    """The user sees it in place of the model's answer."""
     BLOCK = "block"
     """The turn continues with it as the next message."""
 
@@ -126,6 +129,8 @@ class HookCodec:
     """Returns the output that replaces the tool's text; empty if the client cannot."""
     rewrite_requires_allow: bool = False
     """Whether the client accepts a changed input only together with a permission."""
+    answer_fields: Mapping[str, Any] = MappingProxyType({})
+    """What the client's own output has with an answer to a prompt."""
     hook_event_name: Callable[[events.Event], str] = shared_event_name
     """Returns the client's name of an event; an output with another name is lost."""
     count_background_tasks: Callable[[Payload], int | None] = lambda _payload: None
@@ -172,9 +177,11 @@ class HookCodec:
         if (text := joined.get(Channel.OUTPUT)) and isinstance(event, events.ToolFinished):
             output = self.rewrite_output(event, text)
             specific |= output.pop("hookSpecificOutput", {})
+        if Channel.ANSWER in joined:
+            specific |= self.answer_fields
         if specific:
             output["hookSpecificOutput"] = {"hookEventName": self.hook_event_name(event)} | specific
-        if reason := joined.get(Channel.BLOCK):
+        if reason := joined.get(Channel.BLOCK) or joined.get(Channel.ANSWER):
             output |= {"decision": "block", "reason": reason}
         if message := joined.get(Channel.MESSAGE):
             output["systemMessage"] = message

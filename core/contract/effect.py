@@ -27,6 +27,10 @@ class NotifyUser(_TextEffect):
     """Show ``text`` to the user; the model does not see it."""
 
 
+class AnswerPrompt(_TextEffect):
+    """Answer the prompt with ``text`` for the user; the prompt does not reach the model."""
+
+
 class Deny(_TextEffect):
     """Block the call; ``text`` gives the model the reason and an alternative."""
 
@@ -76,6 +80,7 @@ class RequestCompaction(_TextEffect):
 Effect = (
     InjectContext
     | NotifyUser
+    | AnswerPrompt
     | Deny
     | RequestApproval
     | ApproveCall

@@ -63,10 +63,14 @@ class PromptSubmitted:
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """A session began; ``trigger`` is startup, resume, clear, compact or fork."""
+    """A session began; ``trigger`` is startup, resume, clear, compact or fork.
+
+    ``is_headless``: nobody sees its messages; None if the client does not say.
+    """
 
     source: EventSource
     trigger: str
+    is_headless: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

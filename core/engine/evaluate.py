@@ -110,6 +110,8 @@ class Evaluators:
         settings, event = context.repo_context.settings, context.event
         client = context.runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT)
         policies = policies_for(type(event).__name__, settings.policies_on, settings.policies_off, client)
+        if context.request is not None:
+            policies = tuple(policy for policy in policies if not policy.is_for_hooks)
         percent = settings.inject_holdout_percent
         is_held_out = bool(percent) and int(context.runtime.clock.nonce()[:8], 16) % 100 < percent
         loaded = context.runtime.rule_loader.load(context.repo_context.repository.root).rules

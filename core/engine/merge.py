@@ -2,6 +2,7 @@
 
 ::
 
+    a prompt     AnswerPrompt > InjectContext             no model gets what is answered
     a call       Deny > RequestApproval > ApproveCall, RewriteInput    what is denied or asked about is not rewritten
                  Deny > PrependPrompt                     a denied call gets no prompt
     an ending    EndTurn > ContinueTurn                   at most one of them: the first proposal's
@@ -56,7 +57,10 @@ class _Admission:
 
 
 _SINGLE_EFFECTS = (effect_types.ContinueTurn, effect_types.RewriteOutput, effect_types.EndTurn)
+_UNSEEN = (OVER_CAP, OVER_BUDGET, "overruled by AnswerPrompt")
+"""Reasons for which context is dropped that is to be injected another time."""
 _OVERRULED_BY: dict[type[effect_types.Effect], tuple[type[effect_types.Effect], ...]] = {
+    effect_types.InjectContext: (effect_types.AnswerPrompt,),
     effect_types.RequestApproval: (effect_types.Deny,),
     effect_types.ApproveCall: (effect_types.Deny, effect_types.RequestApproval),
     effect_types.RewriteInput: (effect_types.Deny, effect_types.RequestApproval),
@@ -80,7 +84,7 @@ def merge_proposals(proposals: Iterable[effect_types.Proposal], budget: ContextB
     for proposal, effects in visible:
         admissions = [merge.admit(proposal, effect) for effect in effects]
         kept += [admission for admission in admissions if not admission.drop_reason]
-        dropped_parts |= {a.part for a in admissions if a.drop_reason in (OVER_CAP, OVER_BUDGET)}
+        dropped_parts |= {a.part for a in admissions if a.drop_reason in _UNSEEN}
         explanations += proposal.explanations
         reasons = [
             f"{type(admission.effect).__name__}: {reason}"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.effect import Decision, Effect, Explanation, InjectContext, NotifyUser, PrependPrompt
+from upbeat.core.contract.effect import (
+    EMPTY_DECISION,
+    Decision,
+    Effect,
+    Explanation,
+    InjectContext,
+    NotifyUser,
+    PrependPrompt,
+)
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, SubagentRequested
 from upbeat.core.contract.report import TurnReport
 from upbeat.core.engine.evaluate import CONFIG_MISTAKES, EventContext
@@ -36,6 +44,8 @@ def decide_prompt(event: PromptSubmitted, context: EventContext, state: SessionS
     if event.origin is not PromptOrigin.USER:
         is_wrapped = event.origin is PromptOrigin.WRAPPED
         return Decision(skip_reason=LimitCode.PREPARED_ELSEWHERE if is_wrapped else LimitCode.NOT_A_USER_PROMPT)
+    if command.display_command(event.prompt):
+        return EMPTY_DECISION  # it is about upbeat, not about the repository
     has_workflow_text = state.run is not None or command.parse_workflow_command(event.prompt) is not None
     if context.is_enabled and cap is not NO_CAP and has_workflow_text:
         cap = replace(cap, max_length=max(cap.max_length - 4 * MAX_TURN_PROMPT_CHARS, 0))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EVENTS_BY_MODULE = {
     "announce_startup": "SessionStarted",
+    "answer_own_commands": "PromptSubmitted",
     "block_destructive_commands": "ToolStarting",
     "block_duplicate_task_list": "ToolStarting",
     "block_interactive_commands": "ToolStarting",
@@ -32,6 +33,7 @@ EVENTS_BY_MODULE = {
     "inject_folder_agents_md": "ToolFinished",
     "inject_folder_readme": "ToolFinished",
     "inject_path_rules": "ToolFinished",
+    "introduce_commands": "SessionStarted",
     "kill_tmux_sessions": "SessionEnded ToolFinished ToolStarting",
     "notify_when_done": "PromptSubmitted TurnEnding",
     "protect_own_controls": "ToolStarting",

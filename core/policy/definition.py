@@ -49,7 +49,12 @@ class KillTmuxSessions:
     sessions: tuple[TmuxSession, ...]
 
 
-SideEffect = Notify | KillTmuxSessions
+@dataclass(frozen=True, slots=True)
+class MarkIntroduced:
+    """Remember that the user has been told the commands."""
+
+
+SideEffect = Notify | KillTmuxSessions | MarkIntroduced
 """What a policy may have done after the decision is recorded."""
 
 
@@ -145,6 +150,8 @@ class Policy:
     """The trait (``ClientTraits``) of a client that does this by itself: the policy is not evaluated there."""
     required_trait: str = ""
     """The trait without which a client's hooks give the policy nothing to act on."""
+    is_for_hooks: bool = False
+    """Not for a program that drives the client, which has commands of its own."""
     is_enabled_by_default: bool = True
     """The settings ``policies.on`` and ``policies.off`` override it."""
     survives_compaction: bool = False

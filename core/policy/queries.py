@@ -102,6 +102,21 @@ class OwnControlsQuery:
     scripts: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OwnReportQuery:
+    """What upbeat's own ``command`` (context, why, status) shows of this session.
+
+    Result: ``str``; none where the client would not show it to anybody.
+    """
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsNewUserQuery:
+    """Whether the user has not been told the commands, and would see a message. Result: ``bool``."""
+
+
 Query = (
     FilesAboveQuery
     | ExistingPathsQuery
@@ -112,6 +127,8 @@ Query = (
     | FeaturesQuery
     | PromptFileQuery
     | OwnControlsQuery
+    | OwnReportQuery
+    | IsNewUserQuery
     | ScriptFilesQuery
 )
 

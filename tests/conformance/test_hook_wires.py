@@ -17,7 +17,16 @@ from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.codex.codec import CODEX_CODEC
 from upbeat.adapters.hooks.codec import UNSUPPORTED
 from upbeat.core.contract.effect import Decision, Effect, RelabelOptions, RewriteInput
-from upbeat.core.contract.event import Call, ClientName, Event, EventSource, SubagentReturned, ToolFinished, TurnEnding
+from upbeat.core.contract.event import (
+    Call,
+    ClientName,
+    Event,
+    EventSource,
+    SessionStarted,
+    SubagentReturned,
+    ToolFinished,
+    TurnEnding,
+)
 from upbeat.core.engine.handle import handle_event
 
 PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "permission_mode": "default"}
@@ -42,6 +51,8 @@ def alike(event: Event) -> Event:
         event = replace(event, background_task_count=None)
     if isinstance(event, SubagentReturned):  # Claude Code tells its model itself how an agent is gone on with
         event = replace(event, resume_call="")
+    if isinstance(event, SessionStarted):  # and only its payload tells that nobody sees a message
+        event = replace(event, is_headless=None)
     return event
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from .runs import run
 from .sandbox import Sandbox
-from .terminal import Terminal
+from .terminal import ENTER, Terminal
 from .workflow_sessions import TRUSTED, command_of, install, prepare, set_up
 
 QUESTION = "where does total_price apply the discount?"
@@ -77,3 +77,58 @@ def test_a_run_without_a_terminal_prints_the_answer_only(sandbox: Sandbox, clien
     assert 0 == done.exit_code
     assert LINE not in done.stdout
     assert done.turns[0].injected()
+
+
+def test_the_last_turns_context_is_shown_without_the_model(sandbox: Sandbox, client: str) -> None:
+    """``/upbeat:context`` shows what the turn before got, exactly; the model hears nothing of it, then or later."""
+    mark = "$" if client == "codex" else "/"
+    with terminal_of(sandbox, client) as terminal:
+        ready(terminal)
+        terminal.submit(QUESTION)
+        terminal.wait_for("Stub answer")
+        terminal.read(1)
+        terminal.submit(f"{mark}upbeat:context")
+        if client == "codex":
+            terminal.send(ENTER)  # the first one chooses the command from Codex's list
+        terminal.wait_for("got ")
+        terminal.read(1)
+        shown, asked = terminal.shown, len(terminal.launch.turns())
+        terminal.submit("and where is save_order?")
+        terminal.wait_until(lambda: len(terminal.launch.turns()) > asked, "request")
+        turns = terminal.launch.turns()
+
+    assert 1 == asked
+    assert f"The prompt “{QUESTION}” got " in shown.replace("\n  ", " ")
+    assert "def total_price(cart):" in shown
+    assert "upbeat:context" not in json.dumps(turns[-1].body["messages" if client != "codex" else "input"])
+
+
+def test_without_a_screen_the_answer_is_printed_or_left_to_the_model(sandbox: Sandbox, client: str) -> None:
+    """``claude -p`` prints the answer; ``codex exec`` would hide it, so there the model runs the command."""
+    install(sandbox, client)
+    mark = "$" if client == "codex" else "/"
+    done = run(sandbox, command_of(client, is_installed=True), stdin=f"{mark}upbeat:context")
+
+    if client == "codex":
+        assert done.turns[0].texts_with("Run `upbeat context`")
+    else:
+        assert "no prompt is recorded here yet" in done.stdout
+        assert [] == done.turns
+
+
+def test_a_first_session_names_three_commands_once(sandbox: Sandbox, client: str) -> None:
+    """The first session that has a screen says it; a run without one does not use it up."""
+    install(sandbox, client)
+    mark, shown = "$" if client == "codex" else "/", []
+    run(sandbox, command_of(client, is_installed=True), stdin="thanks")
+    for _ in range(2):
+        with Terminal(sandbox, ["codex", "--no-daemon", TRUSTED] if client == "codex" else [client]) as terminal:
+            ready(terminal)
+            terminal.submit("thanks")
+            terminal.wait_for("Stub answer")
+            terminal.read(1)
+            shown.append(terminal.shown)
+
+    assert [True, False] == [
+        f"{mark}upbeat:context (what the last turn got)" in each.replace("\n", " ") for each in shown
+    ]

@@ -7,18 +7,19 @@ run. A query never raises; an answer that is not available is None.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from upbeat.core.contract.event import EventSource
 from upbeat.core.policy import queries
-from upbeat.core.policy.definition import SideEffect
+from upbeat.core.policy.definition import MarkIntroduced, SideEffect
 from upbeat.core.workflow.specs import FeatureStatus
 
 if TYPE_CHECKING:
     from upbeat.adapters.system.config.guidance import GuidanceFiles
     from upbeat.adapters.system.environment import Environment
+    from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
     from upbeat.core.engine.ports import Transcripts
 
@@ -38,6 +39,8 @@ class LocalWorldQueries:
         environment: Environment | None = None,
         prompt_folders: Sequence[Path] = (),
         client_controls: Sequence[Path] = (),
+        open_journal: Callable[[], SqliteJournal] | None = None,
+        is_headless: Callable[[EventSource], bool] = lambda _source: False,
     ) -> None:
         self._transcripts = transcripts
         self._guidance = guidance
@@ -45,6 +48,8 @@ class LocalWorldQueries:
         self._environment = environment
         self._prompt_folders = prompt_folders
         self._client_controls = client_controls
+        self._open_journal = open_journal
+        self._is_headless = is_headless
 
     def query(self, query: queries.Query, source: EventSource, root: str) -> object | None:
         """Return the answer to ``query``; None if it is not available."""
@@ -55,6 +60,12 @@ class LocalWorldQueries:
 
     def perform(self, side_effect: SideEffect, root: str) -> None:
         """Perform ``side_effect``."""
+        if isinstance(side_effect, MarkIntroduced):
+            if self._environment:
+                from upbeat.adapters.system.workspace.own_reports import mark_introduced
+
+                mark_introduced(self._environment.state_home)
+            return
         from upbeat.adapters.system.workspace.side_effects import perform_side_effect
 
         perform_side_effect(side_effect, root)
@@ -94,5 +105,23 @@ class LocalWorldQueries:
                 from upbeat.adapters.system.workspace.uncommitted import changed_files
 
                 return changed_files(root)
+            case queries.OwnReportQuery():
+                return self._report(query.command, source, root)
+            case queries.IsNewUserQuery() if self._environment:
+                from upbeat.adapters.system.workspace.own_reports import is_new_user
+
+                return is_new_user(self._environment.state_home) and not self._is_headless(source)
             case _:
                 return None
+
+    def _report(self, command: str, source: EventSource, root: str) -> str | None:
+        """Return what upbeat's own command shows; None where nobody would see it."""
+        if self._open_journal is None or self._environment is None or self._is_headless(source):
+            return None
+        from upbeat.adapters.system.workspace.own_reports import report_on_itself
+
+        journal = self._open_journal()
+        try:
+            return report_on_itself(command, source.session_id, root, journal, self._environment.language)
+        finally:
+            journal.close()

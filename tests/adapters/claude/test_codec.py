@@ -14,6 +14,7 @@ from wire_play import left_out_by
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.core.contract.effect import (
+    AnswerPrompt,
     ContinueTurn,
     Decision,
     Deny,
@@ -177,6 +178,11 @@ REWRITTEN = {**CALL.input, "prompt": "first\n\n---\n\ndo it"}
             specific("UserPromptSubmit", additionalContext="a\nc") | {"systemMessage": "b"},
         ),
         (SessionStarted(HERE, "startup"), [InjectContext("a")], specific("SessionStart", additionalContext="a")),
+        (
+            PromptSubmitted(HERE, "/upbeat:why"),
+            [AnswerPrompt("a\nb")],
+            specific("UserPromptSubmit", suppressOriginalPrompt=True) | {"decision": "block", "reason": "a\nb"},
+        ),
         (SessionStarted(HERE, "startup"), [NotifyUser("a"), NotifyUser("b")], {"systemMessage": "a\nb"}),
         (DELEGATING, [PrependPrompt("first")], specific("PreToolUse", updatedInput=REWRITTEN)),
         (
@@ -234,3 +240,20 @@ def test_unsupported_effects_are_reported(event: Any, left_out: tuple[Any, ...])
     )
 
     assert left_out == left_out_by(CLAUDE_CODEC, event, everything)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_headless"),
+    [
+        ({"source": "startup", "model": "m"}, None),
+        ({"source": "startup"}, True),
+        ({"source": "resume"}, None),
+        ({"source": "clear", "model": "m"}, None),
+    ],
+)
+def test_only_the_terminal_program_names_its_model(fields: dict[str, str], is_headless: bool | None) -> None:
+    """At a startup without a model nobody sees messages; at other starts it is not known."""
+    event = CLAUDE_CODEC.decode({"hook_event_name": "SessionStart", "cwd": "/repo", "session_id": "s", **fields})
+
+    assert isinstance(event, SessionStarted)
+    assert is_headless is event.is_headless

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from case_files import read_cases
 
-from upbeat.adapters.codex.transcript import MAX_BYTES, CodexRollouts
+from upbeat.adapters.codex.transcript import MAX_BYTES, CodexRollouts, is_headless
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.policy.queries import ContextUsage
 
@@ -140,3 +140,20 @@ def test_malformed_lines_are_skipped(tmp_path: Path) -> None:
 
     assert {} == CodexRollouts().exit_codes(source("", str(file)), frozenset({"c"}))
     assert 0 == CodexRollouts().total_tokens(source("", str(file)))
+
+
+@pytest.mark.parametrize(
+    ("name", "originator", "expected"),
+    [
+        ("rollout-1.jsonl", "codex_exec", True),
+        ("rollout-1.jsonl", "codex-tui", False),
+        ("notes.jsonl", "codex_exec", False),
+    ],
+)
+def test_who_sees_a_thread(tmp_path: Path, name: str, originator: str, expected: bool) -> None:
+    """``codex exec`` names itself at the beginning of the rollout; a thread without one may be seen."""
+    (tmp_path / name).write_text(f'{{"type":"session_meta","payload":{{"id":"1","originator":"{originator}"}}}}\n')
+    source = EventSource(ClientName.CODEX_CLI, "/repo", "s", "", str(tmp_path / name))
+
+    assert expected is is_headless(source)
+    assert not is_headless(EventSource(ClientName.CODEX_CLI, "/repo", "s", "", str(tmp_path / "rollout-2.jsonl")))

@@ -122,7 +122,10 @@ def test_what_happens_to_a_subagent_does_not_happen_to_the_session(codec: HookCo
             PROMPT | {"session_id": 5},
             events.PromptSubmitted(events.EventSource(events.ClientName.CLAUDE_CODE, "/repo"), "fix it"),
         ),
-        (PROMPT | {"hook_event_name": "SessionStart", "source": ""}, events.SessionStarted(HERE, "startup")),
+        (
+            PROMPT | {"hook_event_name": "SessionStart", "source": ""},
+            events.SessionStarted(HERE, "startup", is_headless=True),
+        ),
         (
             {"hook_event_name": "Tea", "cwd": "/repo", "session_id": "s", "b": 1, "a": 2},
             events.UnknownEvent(HERE, "Tea", ("a", "b", "cwd", "hook_event_name", "session_id")),

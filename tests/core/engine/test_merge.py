@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.contract.effect import (
+    AnswerPrompt,
     ContinueTurn,
     Deny,
     Effect,
@@ -259,3 +260,12 @@ def test_rewrites_of_different_fields_are_both_admitted() -> None:
 def test_effects_without_text_are_ignored(text: str) -> None:
     """An effect with an empty text is neither admitted nor recorded."""
     assert MergeResult() == merge_proposals([Proposal("a", (InjectContext(text), NotifyUser(text)))], WIDE)
+
+
+def test_an_answered_prompt_gets_no_context() -> None:
+    """What is answered without the model gets no context, and the part may inject it another time."""
+    proposals = [Proposal("policy a", (AnswerPrompt("yes"),)), Proposal("policy b", (InjectContext("x"),))]
+    merged = merge_proposals(proposals, WIDE)
+
+    assert (AnswerPrompt("yes"),) == merged.effects
+    assert {"policy b"} == merged.dropped_parts
