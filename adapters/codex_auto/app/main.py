@@ -297,7 +297,10 @@ def _open_conversation(context: RunContext) -> Conversation:
     is_long_lived = context.is_interactive and not options.is_plan_only
     single_use = ServerLifetime.NEVER if options.is_plan_only else ServerLifetime.ONCE
     application = build_application(
-        environment, is_long_lived=is_long_lived, server_lifetime=None if is_long_lived else single_use
+        environment,
+        is_long_lived=is_long_lived,
+        server_lifetime=None if is_long_lived else single_use,
+        pins_configuration=True,
     )
     runtime = application.runtime
     source = EventSource(ClientName.CODEX_CLI, location.cwd)
@@ -323,6 +326,7 @@ def _open_conversation(context: RunContext) -> Conversation:
         EffortSettings(options.effort, effort_from_flags(options.flags)),
     )
     conversation.on_close = application.close
+    conversation.workflow.configuration_pin = application.configuration_pin
     context.printer.root = repository.root
     conversation.open_session(is_plan_only=is_plan_only, is_new=options.is_new_session)
     if not is_plan_only:

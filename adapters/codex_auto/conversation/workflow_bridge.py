@@ -23,6 +23,7 @@ from upbeat.adapters.codex_auto.conversation.rollouts import (
 )
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.adapters.hooks.codec import UNSUPPORTED
+from upbeat.adapters.system.config.pinned import PinnedConfiguration
 from upbeat.core.contract.effect import (
     ContinueTurn,
     Decision,
@@ -60,6 +61,7 @@ from upbeat.core.engine.ports import ContextResolver, RepoContext
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.journal.record import Record
 from upbeat.core.json_fields import text_of
+from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Toggle
 from upbeat.core.workflow.registry import Registry
@@ -129,6 +131,8 @@ class WorkflowBridge:
         """The state after its last change here."""
         self.last_error = ""
         """The last internal error."""
+        self.configuration_pin: PinnedConfiguration | None = None
+        """Keeps the configuration of a turn until the user's next prompt, where it is kept."""
         self._runtime = runtime
         self._location = location
         self._printer = printer
@@ -196,7 +200,13 @@ class WorkflowBridge:
         """Return the report of the prepared turn (None after an internal error) and upbeat's guidance for the model."""
         self._is_continuation = False
         self._begin_turn()
+        pin = self.configuration_pin
+        if pin:
+            pin.renew()
         decision = self._decide(PromptSubmitted(self._source(), prompt), request.cap, request)
+        if pin and (changes := pin.take_changes()):
+            text = load_messages("workflow", self._runtime.language)["configuration_changed"]
+            self._printer.print_line(text.format(changes=", ".join(changes)))
         self._load_state(self.session_id)
         report = decision.report if decision else None
         context = report.fused_context.for_model.additional_context if report else ""

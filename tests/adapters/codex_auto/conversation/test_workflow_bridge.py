@@ -133,6 +133,25 @@ def test_a_workflow_continues_until_it_is_complete(tmp_path: Path) -> None:
     assert "upbeat: workflow single is complete: DEV ✓ Self-declared: DEV.\n" in scene.printed
 
 
+def test_the_configuration_of_a_turn(tmp_path: Path) -> None:
+    """What has changed since the user's last prompt applies with the next one and is named; a continuation is none."""
+    calls = []
+
+    class Pin:
+        def renew(self) -> None:
+            calls.append("renew")
+
+        def take_changes(self) -> tuple[str, ...]:
+            return ("policies.off",)
+
+    scene = make_scene(tmp_path, turn(Message("Begun.")), turn(Message(f"Done.\n{DONE}")))
+    scene.conversation.workflow.configuration_pin = Pin()  # type: ignore[assignment]
+    scene.says(START)
+
+    assert (["renew"], 2) == (calls, len(scene.sent))
+    assert 1 == scene.printed.count("in effect from now on: policies.off")
+
+
 def test_a_loop_without_progress_ends(tmp_path: Path) -> None:
     """Three turns without progress end the loop; the user is told, and the model says it in one more turn."""
     scene = make_scene(tmp_path, *[turn(Message("Thinking.")) for _ in range(9)])
