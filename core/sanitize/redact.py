@@ -14,9 +14,9 @@ from itertools import islice
 
 from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
-from upbeat.core.sanitize.secrets.context import CONTEXTS_OVER_LINES, find_secrets_in_context, has_labelled_value
+from upbeat.core.sanitize.secrets.context import find_secrets_in_context, has_labelled_value
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan, find_private_keys
-from upbeat.core.sanitize.secrets.scan import ScannedText, TooManyMatchesError, choose_engine
+from upbeat.core.sanitize.secrets.scan import CONTEXTS_OVER_LINES, ScannedText, TooManyMatchesError, choose_engine
 from upbeat.core.sanitize.secrets.views import decode_base64_runs, decode_escapes, join_wrapped_lines
 
 _MAX_ROUNDS = 3
@@ -94,7 +94,7 @@ def _iter_secrets(scan: ScannedText) -> Iterator[SecretSpan]:
             if hidden := next(_find_in_plain_text(ScannedText(plain, scan.engine)), None):
                 yield hidden._replace(start=start, end=end)
     if "\n" in scan.text and (joined := join_wrapped_lines(scan.text)):
-        view_scan = ScannedText(joined.text, scan.engine)
+        view_scan = ScannedText(joined.text, scan.engine, over_lines=True)
         if formats := view_scan.candidate_formats():
             yield from joined.find_split_formats(_FORMAT_RANKS, formats)
         if contexts := view_scan.contexts & CONTEXTS_OVER_LINES:

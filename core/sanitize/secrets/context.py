@@ -41,8 +41,6 @@ STRUCTURES = frozenset(
     }
 )
 """Contexts of documents with a structure."""
-CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
-"""Contexts that show a secret even if lines were joined."""
 
 
 def find_secrets_in_context(scan: ScannedText, contexts: Set[str]) -> Iterator[SecretSpan]:

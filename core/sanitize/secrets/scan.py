@@ -65,11 +65,13 @@ _FIRST_WORDS = {
 """The first words of the names in tables: too many to search each as a literal."""
 _CHINESE_NAMES = ("密", "口令", "令牌", "私")
 """Names of assignments in Chinese."""
-_SEPARATE_SETS = (["encoded"], ["command", "call", "label"])
-"""Contexts whose expressions, in one set with the others, would multiply its states: thrice the time."""
+_SEPARATE_SETS = (["encoded"],)
+"""Contexts whose expressions, in one set with the others, would multiply its states."""
 _MANY, _DENSE = 64, 40
 """The number of matches, and their distance in characters, from which on continuing without RE2 is faster."""
 
+CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
+"""Contexts that show a secret even if lines were joined."""
 MAX_CONTEXT_MATCHES = 25_000
 """Matches of one context that are judged in one text."""
 
@@ -85,12 +87,12 @@ class ScannedText:
     engine, each literal is searched.
     """
 
-    def __init__(self, text: str, engine: Re2Engine | None) -> None:
+    def __init__(self, text: str, engine: Re2Engine | None, *, over_lines: bool = False) -> None:
         self.text = text
         self.lowered = text.lower() if text.isascii() else text.replace("İ", "I").lower()  # İ would become longer
         self.engine = engine
         if engine:
-            self.contexts = engine.find_contexts(self.lowered)
+            self.contexts = engine.find_contexts(self.lowered, over_lines=over_lines)
         else:
             has = self.lowered.__contains__
             self.contexts = {name for name, (literals, _) in _CONTEXTS.items() if any(map(has, literals))}
@@ -159,36 +161,38 @@ class Re2Engine:
     def __init__(self) -> None:
         import re2
 
+        self._last = "", b""
         by_prefilter: dict[str, list[int]] = {}
         for index, secret_format in enumerate(SECRET_FORMATS):
             by_prefilter.setdefault(secret_format.prefilter_pattern, []).append(index)
-        self._format_sets = [
-            ([by_prefilter[expression] for expression in expressions], _compile_re2_set(expressions))
-            for expressions in (
-                [expression for expression in by_prefilter if not expression.startswith("[")],
-                [expression for expression in by_prefilter if expression.startswith("[")],
-            )
-        ]
+        self._format_groups = list(by_prefilter.values())
+        self._format_set = _compile_re2_set(by_prefilter)
         rest = [name for name in _CONTEXTS if not any(name in names for names in _SEPARATE_SETS)]
         self._context_sets = [
             (names, _compile_re2_set(_CONTEXTS[name][1] for name in names)) for names in (rest, *_SEPARATE_SETS)
         ]
+        over_lines = sorted(CONTEXTS_OVER_LINES)
+        self._sets_over_lines = [(over_lines, _compile_re2_set(_CONTEXTS[name][1] for name in over_lines))]
         self._context_patterns = {
             name: re2.compile(expression.encode("ascii"), _options()) for name, (_, expression) in _CONTEXTS.items()
         }
 
+    def _encode(self, lowered: str) -> bytes:
+        """Return one byte for each character; the last text is kept, since each context is searched in it."""
+        if self._last[0] is not lowered:
+            self._last = lowered, lowered.encode("ascii", "replace")
+        return self._last[1]
+
     def find_formats(self, text: str) -> list[SecretFormat]:
         """Return the formats that may match in ``text``, in their order."""
-        data = text.encode("ascii", "replace")
-        found = [
-            i for groups, pattern_set in self._format_sets for n in pattern_set.Match(data) or () for i in groups[n]
-        ]
-        return [SECRET_FORMATS[i] for i in sorted(found)]
+        groups = self._format_set.Match(text.encode("ascii", "replace")) or ()
+        return [SECRET_FORMATS[i] for i in sorted(i for group in groups for i in self._format_groups[group])]
 
-    def find_contexts(self, lowered: str) -> set[str]:
-        """Return the names of the contexts that the text in lower case may contain."""
-        data = lowered.encode("ascii", "replace")
-        contexts = {names[i] for names, pattern_set in self._context_sets for i in pattern_set.Match(data) or ()}
+    def find_contexts(self, lowered: str, *, over_lines: bool = False) -> set[str]:
+        """Return the names of the contexts that the text in lower case may contain; of those over lines if asked."""
+        data = self._encode(lowered)
+        sets = self._sets_over_lines if over_lines else self._context_sets
+        contexts = {names[i] for names, pattern_set in sets for i in pattern_set.Match(data) or ()}
         if "wide letters" in contexts and not lowered.isascii():
             contexts.add("label")
             if any(map(lowered.__contains__, _CHINESE_NAMES)):
@@ -199,7 +203,7 @@ class Re2Engine:
         """Yield the matches of ``pattern`` in ``text`` that begin at ``context`` in ``lowered``, or just behind it."""
         if context == "assignment" and not lowered.isascii():
             yield from _iter_chinese(pattern, lowered, text)
-        data, position, count = lowered.encode("ascii", "replace"), 0, 0
+        data, position, count = self._encode(lowered), 0, 0
         while candidate := self._context_patterns[context].search(data, position):
             start = candidate.start()
             count += 1

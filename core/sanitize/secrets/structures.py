@@ -9,6 +9,7 @@ from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 
 from upbeat.core import lazy_re as re
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
@@ -18,6 +19,8 @@ from upbeat.core.sanitize.secrets.values import is_clearly_secret, is_given, is_
 _RANK = len(SECRET_FORMATS) + 5
 _MAX_LINES = 400
 """Lines of one table or manifest that are read."""
+_MAX_SECTIONS = 50
+"""Sections of one manifest that are read."""
 _Part = tuple[int, int]
 
 
@@ -86,6 +89,7 @@ def _find_in_markdown_tables(scan: ScannedText) -> _Found:
             cells = _cells(text, start, end)
             if "|" not in text[start:end]:
                 break
+            done = end
             if (
                 is_list
                 and len(cells) == 2
@@ -154,11 +158,14 @@ _USER_NAME = r"(?i)[ \t]*[\"']?[\w.-]*(?:user(?:name)?|host|port|url|name|email|
 def _find_in_kubernetes_secrets(scan: ScannedText) -> _Found:
     """Yield the values under ``data`` and ``stringData`` of a secret."""
     text = scan.text
+    done = 0
     for kind in scan.find_matches(_compiled(_KIND_LINE), "kubernetes secret", scan.lowered):
+        if kind.start() < done:
+            continue
         start = max(text.rfind("\n---", 0, kind.start()), kind.start() - 20_000, 0)
         end = text.find("\n---", kind.end())
-        end = len(text) if end < 0 else end
-        for data in _compiled(_DATA).finditer(text, start, end):
+        end = done = len(text) if end < 0 else end
+        for data in islice(_compiled(_DATA).finditer(text, start, end), _MAX_SECTIONS):
             if data["open"]:
                 close = text.find("}", data.end(), end)
                 for entry in _compiled(_JSON_ENTRY).finditer(text, data.end(), close if close > 0 else end):
@@ -205,8 +212,9 @@ _AUTH = (
 
 def _find_in_key_files(scan: ScannedText) -> _Found:
     """Yield the private parts of JSON web keys."""
+    high = 0
     for match in scan.find_matches(_compiled(_KEY_TYPE), "web key", scan.lowered):
-        low, high = max(match.start() - 4000, 0), match.end() + 8000
+        low, high = max(match.start() - 4000, high), match.end() + 8000
         for part in _compiled(_KEY_PART).finditer(scan.text, low, min(high, len(scan.text))):
             yield *part.span("value"), "private-key"
 
@@ -270,7 +278,8 @@ def _find_in_cookies(scan: ScannedText) -> _Found:
 # Accounts over several lines
 
 _ACCOUNT_ANCHOR = (
-    r"(?:password|passwd|pass|pwd|pw|passcode|secret|token|api key)[ \t]*+:?[ \t]*+\n|@[\w.-]{1,253}[ \t]*+\n"
+    r"(?:password|passwd|pass|pwd|pw|passcode|secret|token|api key)[ \t]*+:?[ \t]*+\n"
+    r"|\w@[\w-]{1,63}\.[\w.-]{1,253}[ \t]*+\n"
     r"|(?:creds?|credentials|logins?|account|access|zugangsdaten)[^\n:]{0,60}:[ \t]*+\n"
 )
 _ACCOUNT = (
@@ -317,7 +326,7 @@ def _find_in_statements(scan: ScannedText) -> _Found:
         value = text[slice(*match.span(group))]
         if is_clearly_secret(value, is_user_chosen=True) if group == "bare" else is_given(value):
             yield *match.span(group), "password"
-    for match in _compiled(_INSERT).finditer(scan.lowered):
+    for match in _compiled(_INSERT).finditer(scan.lowered) if "insert" in scan.lowered else ():
         names = [name.strip(' \t\n"`[]').replace("_", " ") for name in match["columns"].split(",")]
         position, end = match.span("values")
         for name in names:

@@ -127,8 +127,9 @@ def _find_in_command(text: str, program: re.Match[str], row: _Row) -> Iterator[t
     if row.begins_line and not _LINE_START.search(text, max(program.start() - 40, 0), program.start()):
         return
     if row.piped is not None and "|" in text[max(program.start() - _MAX_PREFIX, 0) : program.start()]:
-        line_start = text.rfind("\n", max(program.start() - _MAX_LINE, 0), program.start()) + 1
-        if piped := _PIPED.search(text, line_start, program.start()):
+        first = max(program.start() - _MAX_LINE, 0)
+        start = max(text.rfind(word, first, program.start()) for word in ("echo", "print"))
+        if start >= 0 and (piped := _PIPED.match(text, start, program.start())):
             yield *_behind(text, *_strip_quotes(text, *piped.span("value")), row.piped), False
     words, end = _split_words(text, program.end())
     if (

@@ -226,7 +226,9 @@ def join_wrapped_lines(text: str) -> JoinedText | None:
     view_offsets, original_offsets, pieces = [0], [0], []
     length, piece_start = 0, 0
     for number in joints:
-        left, right = _strip_joint(lines[number - 1], lines[number])
+        left, right = lines[number - 1], lines[number].lstrip(" \t")
+        if not (left[-1].isalnum() and right[:1].isalnum()):
+            left, right = _strip_joint(left, lines[number])
         if left and right and left[-1] in _SECRET_CHARACTERS and right[0] in _SECRET_CHARACTERS:
             piece_end = starts[number - 1] + len(left)
             if piece_end > piece_start:
