@@ -3,7 +3,7 @@
 Clients give hooks and servers a socket pair (Claude Code) or pipes (Codex). The system says who made a socket pair; a
 pipe is the client's if the client holds its other end. Codex closes its end of a hook's input at once, so there the
 hook's output tells, unless an agent's shell has left its mark in the environment. Where the system cannot tell
-(pipes on macOS), the parent counts.
+(on macOS), the parent counts.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from upbeat.core.contract.arrival import Arrival, Route
 MAX_DISTANCE = 2
 """Processes between sender and receiver, with the sender: a client may start a hook through a shell."""
 _LOCAL_PEERPID = 2  # macOS
+_KNOWS_PIPES = os.path.isdir("/proc/self/fd")
 
 
 def arrival_of(
@@ -61,12 +62,14 @@ def _find_sender(near: Sequence[Ancestor], descriptors: Sequence[int], *, is_mar
     if not near or not descriptors:
         return None
     status = [os.fstat(descriptor) for descriptor in descriptors if _is_open(descriptor)]
-    if status and stat.S_ISSOCK(status[0].st_mode):
-        peer = peer_pid(descriptors[0])
-        return next((process for process in near if process.pid == peer), None)
-    if not status or not stat.S_ISFIFO(status[0].st_mode):
+    if not status or not (stat.S_ISSOCK(status[0].st_mode) or stat.S_ISFIFO(status[0].st_mode)):
         return None
-    if not os.path.isdir("/proc/self/fd"):
+    if stat.S_ISSOCK(status[0].st_mode):
+        peer = peer_pid(descriptors[0])
+        sender = next((process for process in near if process.pid == peer), None)
+        if sender or _KNOWS_PIPES:
+            return sender
+    if not _KNOWS_PIPES:
         return None if is_marked else near[0]
     if holder := next((process for process in near if _holds(process.pid, status[0].st_ino, stat.S_IWUSR)), None):
         return holder

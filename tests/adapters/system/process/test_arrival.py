@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from upbeat.adapters.system.process import arrival
 from upbeat.adapters.system.process.ancestry import ancestors_of
 from upbeat.adapters.system.process.arrival import arrival_of, peer_pid
 from upbeat.core.contract.arrival import Arrival, Route
@@ -57,8 +59,6 @@ def test_the_mark_of_agents_shells(tmp_path: Path) -> None:
 @linux_only
 def test_a_socket_pair() -> None:
     """The system says who made a socket pair."""
-    import socket
-
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert own() == sender(COMMAND, stdin=theirs.fileno())
@@ -74,6 +74,22 @@ def test_anything_else_sends(tmp_path: Path) -> None:
         assert "" == sender(COMMAND, stdin=file)
     assert "" == sender(COMMAND, stdin=subprocess.DEVNULL)
     assert own() != sender(shell)
+
+
+@linux_only
+def test_where_the_system_cannot_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc a pipe or a socket is the parent's, and a file is still nobody's."""
+    monkeypatch.setattr(arrival, "_KNOWS_PIPES", False)
+    monkeypatch.setattr(arrival, "peer_pid", lambda _descriptor: 0)
+    parent = ancestors_of(os.getpid())[1].identity
+    reading, writing = os.pipe()
+    ours, theirs = socket.socketpair()
+    with ours, theirs, (tmp_path / "forged").open("w") as file:
+        seen = [arrival_of(Route.COMMAND, (), descriptors=(one,)) for one in (reading, ours.fileno(), file.fileno())]
+    os.close(reading)
+    os.close(writing)
+
+    assert [parent, parent, ""] == [one.sender for one in seen]
 
 
 def test_no_descriptors() -> None:
