@@ -26,6 +26,7 @@ from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrad
 from upbeat.core.journal.record import ChainBreak, Record
 from upbeat.core.json_fields import mappings_of
 from upbeat.core.lazy_dataclass import dataclass, fields, is_dataclass
+from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.workflow import facts as fact_types
@@ -45,6 +46,8 @@ MAX_DEPTH = 16
 MAX_ITEMS = 1000
 
 FACTS_FIELD = "facts"
+EFFECTS_FIELD = "effects"
+"""What upbeat did, in its own words: secrets are redacted, but nothing is filtered as an imitation of upbeat."""
 IDENTIFIER_FIELDS = ("at", "event", "client", "session_id", "agent_id")
 
 _MAX_SCANNED_CHARS = 32 * 1024
@@ -183,7 +186,7 @@ def make_storable(body: Mapping[str, Any]) -> dict[str, Any]:
         else:
             is_facts = name == FACTS_FIELD
             json_value = to_json_value(value, max_items=None if is_facts else MAX_ITEMS)
-            clean_body[str(name)] = _storable_value(json_value, pairs=not is_facts)
+            clean_body[str(name)] = _storable_value(json_value, pairs=not is_facts, is_own=name == EFFECTS_FIELD)
     fitted = clean_body
     for limit in SIZE_LIMITS:
         if _size_in_bytes(fitted) <= MAX_RECORD_BYTES:
@@ -200,20 +203,22 @@ def make_storable(body: Mapping[str, Any]) -> dict[str, Any]:
     return fitted
 
 
-def make_text_storable(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Return ``text`` sanitized, and cut to ``max_chars`` characters."""
+def make_text_storable(text: str, max_chars: int = MAX_TEXT_CHARS, *, is_own: bool = False) -> str:
+    """Return ``text`` sanitized (upbeat's own: redacted), and cut to ``max_chars`` characters."""
     if _TRIVIALLY_SAFE.fullmatch(text):
         return text
     if len(text) <= _MAX_SCANNED_CHARS:
-        clean = _sanitize_short_text(text) if len(text) <= _MAX_CACHED_CHARS else sanitize_text(text).text
+        clean = (_clean_short_text if len(text) <= _MAX_CACHED_CHARS else _clean_text)(text, is_own)
         return clean if len(clean) <= max_chars else _cut_and_mark(clean, max_chars, 0)
-    kept = sanitize_text(text[:_MAX_SCANNED_CHARS]).text[:-_SECRET_MARGIN]
+    kept = _clean_text(text[:_MAX_SCANNED_CHARS], is_own)[:-_SECRET_MARGIN]
     return _cut_and_mark(kept, max_chars, len(text) - _MAX_SCANNED_CHARS + _SECRET_MARGIN)
 
 
-@lru_cache(maxsize=2048)
-def _sanitize_short_text(text: str) -> str:
-    return sanitize_text(text).text
+def _clean_text(text: str, is_own: bool) -> str:
+    return redact(strip_controls(text)).text if is_own else sanitize_text(text).text
+
+
+_clean_short_text = lru_cache(maxsize=2048)(_clean_text)
 
 
 def truncate_with_mark(text: str, max_chars: int) -> str:
@@ -274,19 +279,19 @@ def _limit_mapping(values: Mapping[Any, Any], max_items: int | None) -> Mapping[
     return dict(islice(values.items(), max_items - 1)) | {"…": f"{len(values) - max_items + 1} more"}
 
 
-def _storable_value(value: Any, *, pairs: bool) -> Any:
+def _storable_value(value: Any, *, pairs: bool, is_own: bool = False) -> Any:
     """Return a JSON value with its texts sanitized and cut. ``pairs``: a name also tells that its value is a secret."""
     if isinstance(value, str):
-        return make_text_storable(value)
+        return make_text_storable(value, is_own=is_own)
     if isinstance(value, dict):
         return {
             make_text_storable(key): _redact_pair(key, inner)
             if pairs and isinstance(inner, str) and _SECRET_KEY_NAME.search(key) and not inner.startswith("<redacted:")
-            else _storable_value(inner, pairs=pairs)
+            else _storable_value(inner, pairs=pairs, is_own=is_own)
             for key, inner in value.items()
         }
     if isinstance(value, list):
-        return [_storable_value(inner, pairs=pairs) for inner in value]
+        return [_storable_value(inner, pairs=pairs, is_own=is_own) for inner in value]
     return value
 
 

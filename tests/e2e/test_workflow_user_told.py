@@ -30,7 +30,7 @@ def test_the_model_has_to_say_it(exhausted: Played) -> None:
     turns = [turn for turn in exhausted.done.turns if not turn.from_subagent]
 
     assert "run needs_human TEST" == course(exhausted.records)[-1]
-    assert [True] == [text.startswith(TOLD) for text in effects(exhausted.records, "notify_user")]
+    assert 1 == sum(text.startswith(TOLD) for text in effects(exhausted.records, "notify_user"))
     assert ["waits_for_user"] == said(exhausted.records, "loop")
     assert (0, 1) == (turns[-2].count(TOLD), turns[-1].count(TOLD))
     assert ["user"] == turns[-1].roles_with("Tell the user this now")

@@ -156,6 +156,15 @@ def test_no_half_secret_is_left_at_a_cut(start: int, filler: str) -> None:
     assert KEY[:8] not in codec.make_text_storable(text)
 
 
+def test_our_own_words_stay() -> None:
+    """What upbeat told its user or the model is stored as it was said, without secrets."""
+    said = "upbeat: the workflow quick waits for you; the token is ghp_" + "a1B2" * 9
+    body = codec.make_storable({"effects": [{"kind": "notify_user", "text": said}], "prompt": said})
+
+    assert "[filtered]" == body["prompt"]
+    assert body["effects"][0]["text"].startswith("upbeat: the workflow quick waits for you; the token is <redacted:")
+
+
 def test_the_name_of_a_field_tells_that_its_value_is_a_secret() -> None:
     """A text under the name of a secret is redacted; a number or a flag is not."""
     body = codec.make_storable(
