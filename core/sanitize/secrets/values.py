@@ -47,6 +47,10 @@ _TOKEN = re.compile(r"[\w.~+/=:!@#$%^&*-]+", re.ASCII)
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[a-z0-9-]+\.)+[a-z]{2,10}(?::\d+)?|\d[\dT:.Z+-]+")
 """A mail address, a host, a time."""
 _PASSPHRASE = re.compile(r"[A-Za-z]?[a-z]{2,11}(?=([ ._-]))(?:\1[a-z]{3,12}){3,23}(?:\1?\d{1,4})?")
+_LATIN = re.compile(r"(?=[^\W\d]*[\d!-/])(?=.*[^\W\d])[!-~\u00a1-\u024f]{6,64}")
+"""A password with letters of European languages, and a digit or a mark."""
+_CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{6}", re.IGNORECASE)
+_CAPITALIZED = re.compile(r"[A-Z][a-z]{2,11}(?: [A-Z][a-z]{2,11}){3,11}")
 _EXPRESSION = re.compile(r"[A-Za-z0-9]-[Zz9]\]|\\[dws]|\(\?|\(\)|[,\[]\d|\{\d|://|%[\d.]*[sdfx]|\$\{|\]\.|\)\.")
 """Parts of regular expressions, calls, indices, addresses and templates."""
 _WORD_PASSWORD = re.compile(r"[A-Za-z]+(?:[-._]?[A-Za-z]+){0,3}[-._]?\d{1,4}[!.~*]?")
@@ -65,13 +69,15 @@ def is_secret(value: str, *, is_user_chosen: bool, is_literal: bool) -> bool:
     ``is_user_chosen``: it may be a password, so any word is possible; otherwise it is generated. ``is_literal``: quotes
     or the form of the line show that it is not an identifier.
     """
-    if len(value) < (6 if is_user_chosen else 8) or not value.isascii():
+    if len(value) < (6 if is_user_chosen else 8):
         return False
+    if not value.isascii():
+        return is_user_chosen and _LATIN.fullmatch(value) is not None and not is_placeholder(value)
     if _SPACE.search(value):
         return is_literal and is_passphrase(value)
     if is_placeholder(value) or (not is_literal and _is_code(value, is_user_chosen=is_user_chosen)):
         return False
-    if (is_literal or _DIGIT.search(value)) and is_random(value):
+    if ((is_literal or _DIGIT.search(value)) and is_random(value)) or (is_literal and _is_unpronounceable(value)):
         return True
     if is_user_chosen:
         return _looks_user_chosen(value) or (is_literal and is_passphrase(value))
@@ -116,6 +122,8 @@ def is_given(value: str) -> bool:
 
 def is_passphrase(value: str) -> bool:
     """Return whether ``value`` is a passphrase: four words or more, separated all alike, that form no sentence."""
+    if _CAPITALIZED.fullmatch(value):
+        return (_NO_PHRASE | PLACEHOLDER_WORDS).isdisjoint(value.lower().split(" "))
     match = _PASSPHRASE.fullmatch(value)
     if match is None:
         return False
@@ -132,6 +140,11 @@ def is_random(value: str) -> bool:
     kinds = [_character_kind(char) for char in value]
     changes = sum(first != second for first, second in pairwise(kinds))
     return len(set(kinds)) >= 3 and changes * 5 >= len(value) * 2
+
+
+def _is_unpronounceable(value: str) -> bool:
+    """Return whether ``value`` is nothing but letters, with six consonants in a row: no word and no usual acronym."""
+    return len(value) >= 9 and value.isalpha() and _CONSONANTS.search(value) is not None
 
 
 def _character_kind(char: str) -> int:
@@ -155,7 +168,7 @@ def _is_code(value: str, *, is_user_chosen: bool) -> bool:
     return bool(
         (_IDENTIFIER.fullmatch(value) and not _has_random_case(value))
         or (_ATTRIBUTE_CHAIN.fullmatch(value) and not _has_random_part(value))
-        or _CONSTANT.fullmatch(value)
+        or (_CONSTANT.fullmatch(value) and not (is_user_chosen and value[-3:].isdigit()))
         or (_TYPE_NAME.fullmatch(value) and not PLACEHOLDER_WORDS.isdisjoint(map(str.lower, _WORDS.findall(value))))
         or (not is_user_chosen and _NUMBER.fullmatch(value))
     )

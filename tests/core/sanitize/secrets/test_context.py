@@ -22,6 +22,10 @@ VALUE = "Falcon!" + "meadow+31"
         'variable "db_password" {{ type = string\n default = "{}" }}',
         "the admin password was changed to {} yesterday",
         "GET /cb?state=1&client_secret={}",
+        '{{"name":"DB_PASSWORD","value":"{}"}}',
+        'char password[] = "{}";',
+        'secret := []byte("{}")',
+        'password: str = Field(default="{}")',
     ],
 )
 def test_finds_values_in_many_forms(text: str) -> None:
