@@ -25,7 +25,11 @@ _ROUTINE_PROGRAMS = word_set(_VERBS["routine"])
 _FORCING_OPTIONS, _SAFE_OPTIONS = word_set(_VERBS["forcing"]), word_set(_VERBS["safe"])
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9]*(?:[-:_][a-z0-9]+)*")
 _WORD_PARTS = re.compile(r"[-:_]")
-MAX_SUBCOMMANDS = 4
+_DESTRUCTIVE_OPTION = re.compile(
+    r"--?(?:factory-reset|zap-all|nuke|obliterate|purge-all|self-destruct|erase|wipe|destroy"
+    r"|(?:delete|destroy|wipe|erase|purge|drop)-(?:all(?:-\w+)*|everything|vm|disk|data|database|volumes?|slot|users?|cluster|repo))"
+)
+MAX_SUBCOMMANDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ def is_only_shown(words: Words) -> bool:
     """Return whether an option makes the call harmless: ``--help``, ``--dry-run``."""
     for word in words[1:]:
         name, _, value = word.partition("=")
+        if name == "--version" and word != words[-1]:
+            continue
         if name in _SAFE_OPTIONS and value not in ("none", "false", "no", "0"):
             return True
         if word == "--":
@@ -118,6 +124,8 @@ def _has_destructive_verb(words: Words) -> bool:
     """Return whether a subcommand is a verb of destruction: a weak one counts if the call also forces it."""
     if "/" in words[0] or "." in words[0]:
         return False
+    if any(_DESTRUCTIVE_OPTION.fullmatch(word.partition("=")[0]) for word in words[1:]):
+        return True
     is_forced = not _FORCING_OPTIONS.isdisjoint(words)
     for word in arguments_of(words[1:])[:MAX_SUBCOMMANDS]:
         if not _SUBCOMMAND.fullmatch(word):

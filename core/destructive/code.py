@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 
 from upbeat.core import lazy_re as re
@@ -24,7 +25,7 @@ def _pattern(name: str) -> str:
 
 
 _TREE_CALL = re.compile(
-    rf"(?<![\w$'\"-])(?:[\w$]+(?:\(['\"][\w:/-]+['\"]\))?(?:\.|::|->))*(?:{_pattern('tree')})(?!\w)\s*[(\s]"
+    rf"(?<![\w$'\"-])(?:[\w$]+(?:\(['\"][\w:/-]+['\"]\))?(?:\.|::|->))*(?:{_pattern('tree')})(?!\w)(?:\s*\(|\s|(?=[;}})\]'\"]|$))"
 )
 _FILE_CALL = re.compile(rf"(?<![\w$'\"-])(?:{_pattern('file')})(?!\w)\s*[(\s;}}]?")
 _LISTING_CALL = re.compile(rf"(?<![\w$'\"])(?:{_pattern('listing')})\s*[(\s]|\bDir\[|<\$?[\w/~*.]+\*>")
@@ -48,6 +49,13 @@ _ASSIGNMENT = re.compile(
 )
 _NAME = re.compile(r"(?<![\w.'\"])[$@]?([A-Za-z_]\w*)(?![\w(\"'])")
 _MODULES = frozenset({"os", "fs", "path", "shutil", "fsp", "cp"})
+_JOINED = re.compile(r"(?<=\w)'\s*\+\s*'|(?<=\w)\"\s*\+\s*\"")
+_ENCODED = re.compile(
+    r"(?:b64decode|atob|decode_base64|decode64|base64_decode|Buffer\.from)\(\s*(b?[\"'])([A-Za-z0-9+/=]{8,})[\"']"
+)
+_EXECUTED = re.compile(r"\b(?:exec|eval)\(\s*([\"'])((?:\\.|(?!\1).)*)\1")
+_IMPORTED_AS = re.compile(r"\b(rmtree|rmSync|execSync|exec|system|remove|unlink|run)\s*(?:as\s+|:\s*)(\w+)")
+_PIPED_LITERAL = re.compile(r"\|\s*getline|\|\s*\"\w")
 _FILTER = re.compile(r"\*\.\w+|\bendswith\b|\bsuffix\b|\.ext(?:name)?\b|\.end_with\?|\.test\(|\bre\.")
 _DEFINITION = re.compile(r"\b(?:def|function|func|fn|sub|import|from|typeof|del)\s+$")
 
@@ -62,7 +70,7 @@ class CodeFinding:
 
 def find_in_code(code: str) -> Iterator[CodeFinding]:
     """Yield what ``code`` would delete, run or overwrite, as far as it says so."""
-    code = _HOME.sub('"~"', _CWD.sub('"."', code[:MAX_CODE_CHARS]))
+    code = _prepare(code[:MAX_CODE_CHARS])
     values = _assigned_values(code)
     for match in _calls(_TREE_CALL, code):
         for path in _paths(code, match, values):
@@ -71,6 +79,9 @@ def find_in_code(code: str) -> Iterator[CodeFinding]:
     for match in _calls(_SHELL_CALL, code):
         if text := _shell_text(code, match, values):
             yield CodeFinding("shell", text)
+    if _PIPED_LITERAL.search(code):
+        for literal in _LITERAL.finditer(code):
+            yield CodeFinding("shell", literal[2])
     for match in _calls(_SQL_CALL, code):
         for literal in _LITERAL.finditer(_argument(code, match)):
             if _SQL_WORD.search(literal[2]):
@@ -80,6 +91,26 @@ def find_in_code(code: str) -> Iterator[CodeFinding]:
     for match in _calls(_WRITE_CALL, code):
         for path in _literal_paths(match["a"] or match["b"] or match["c"] or match["d"], values):
             yield CodeFinding("truncate" if match[0].startswith("truncate") else "write", path)
+
+
+def _prepare(code: str) -> str:
+    """Return ``code`` with known expressions as literals, aliases of imports as names, and executed text as code."""
+    code = _HOME.sub('"~"', _CWD.sub('"."', code))
+    code = _JOINED.sub("", code)
+    for pattern in (_ENCODED, _EXECUTED):
+        for found in pattern.findall(code):
+            code += "\n" + (_decode(found[1]) if pattern is _ENCODED else found[1].replace("\\", ""))
+    for original, alias in _IMPORTED_AS.findall(code):
+        code = re.sub(rf"\b{alias}\s*\(", f"{original}(", code)
+    code = re.sub(r"[\"'](unlink|rmdir|rmtree)[\"']\s*,", r"\1(", code)
+    return re.sub(r"<(/[^>\s]*\*[^>\s]*)>", r'("\1")', code)
+
+
+def _decode(text: str) -> str:
+    try:
+        return b64decode(text).decode("utf-8", "replace")
+    except ValueError:
+        return ""
 
 
 def _calls(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:

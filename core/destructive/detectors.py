@@ -52,7 +52,7 @@ def detect_in_command(command: SimpleCommand, location: ShellLocation) -> Iterat
         yield hazard
     if program.startswith("mkfs."):
         yield from files.detect_mkfs(command, location)
-    elif "$" in program:
+    elif "$" in program or "*" in program or "?" in program:
         yield from files.detect_unknown_program(command, location)
     elif program in ("npx", "shx") and command.words[1:2] == ("rm",):
         yield from files.detect_rm(replace(command, words=command.words[1:]), location)

@@ -61,7 +61,7 @@ def detect_unlink(command: SimpleCommand, location: ShellLocation) -> Hazards:
             if _SETTINGS_FILE.fullmatch(_home_as_tilde(path)):
                 yield Hazard("settings", Severity.ASK, path)
             elif place.path_class is PathClass.GIT or (
-                place.path_class in (PathClass.HOME, PathClass.SYSTEM) and "*" in path
+                place.path_class in (PathClass.HOME, PathClass.SYSTEM, PathClass.OUTSIDE) and "*" in path
             ):
                 yield Hazard(
                     "delete-history" if place.path_class is PathClass.GIT else "delete-outside", Severity.ASK, path
@@ -72,6 +72,8 @@ def detect_unlink(command: SimpleCommand, location: ShellLocation) -> Hazards:
 
 def detect_rimraf(command: SimpleCommand, location: ShellLocation) -> Hazards:
     """Programs that always remove whole folders."""
+    if command.words[1:2] in (("list",), ("ls",), ("restore",), ("empty",)):
+        return
     yield from _removal_hazards(arguments_of(command.words[1:]), command, location)
 
 
@@ -90,7 +92,7 @@ def detect_find(command: SimpleCommand, location: ShellLocation) -> Hazards:
     changes_modes = not programs.isdisjoint(("chmod", "chown", "chgrp", "chattr"))
     if "-delete" not in words and not changes_modes and programs.isdisjoint(_REMOVERS):
         return
-    is_choosing = not _FIND_FILTERS.isdisjoint(words)
+    is_choosing = any(word in _FIND_FILTERS and before not in ("!", "-not") for before, word in pairwise(("", *words)))
     roots: list[str] = []
     for word in words[1:]:
         if word.startswith(("-", "(", "!")) and word not in ("-L", "-H", "-P"):
@@ -101,7 +103,7 @@ def detect_find(command: SimpleCommand, location: ShellLocation) -> Hazards:
         if changes_modes:
             if hazard.kind in ("delete-system", "delete-home"):
                 yield Hazard("permissions", Severity.ASK, hazard.target)
-        elif not is_choosing:
+        elif not is_choosing and not (hazard.kind == "delete-outside" and not _FIND_FILTERS.isdisjoint(words)):
             yield hazard
         elif sources and hazard.kind in ("delete-project", "delete-changes"):
             yield Hazard("delete-changes", Severity.ASK, sources[0], hazard.lost_path or "", ignores_untracked=True)
@@ -162,8 +164,13 @@ def _removal_hazards(targets: Iterable[str], command: SimpleCommand, location: S
 
 
 def detect_chmod(command: SimpleCommand, location: ShellLocation) -> Hazards:
-    """``chmod -R``, ``chown -R`` and ``chgrp -R`` outside the project."""
+    """``chmod -R``, ``chown -R`` and ``chgrp -R`` outside the project; open or no permissions of settings."""
     if not options_of(command) & {"-R", "--recursive"}:
+        arguments = arguments_of(command.words[1:])
+        for target in arguments[1:] if arguments[:1] and arguments[0] in _EXTREME_MODES else ():
+            is_folder = target in ("/", "~", "$HOME", "/etc", "/usr", "/var", "/home", "/root")
+            if is_folder or _SETTINGS_FILE.fullmatch(_home_as_tilde(target)):
+                yield Hazard("permissions", Severity.ASK, target)
         return
     arguments = arguments_of(command.words[1:])
     for target in arguments[1:]:

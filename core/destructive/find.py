@@ -23,10 +23,12 @@ from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import ParsedCommands, SimpleCommand, parse_commands
 from upbeat.core.shell.commands import SIZE_GAP, SYNTAX_GAP
+from upbeat.core.shell.wrappers import SHELLS
 
 MAX_SCANNED_CHARS = 20_000
 MAX_NESTING = 4
 """Maximum nesting of scripts and of lines in arguments."""
+MAX_ITEMS = 50
 LISTED_ITEM = "{}"
 """Stands for what ``xargs`` appends."""
 ELSEWHERE = ShellLocation("/nowhere/remote", "/nowhere/remote")
@@ -47,6 +49,7 @@ def find_hazards(line: str, location: ShellLocation, files: ScriptFiles | None =
     """
     if not has_trigger(line):
         return ()
+    line = line.replace("${IFS}", " ").replace("$IFS$9", " ").replace("$IFS", " ") if "IFS" in line else line
     hazards = dict.fromkeys(_Scan(location, files).scan_line(line))
     if not hazards:
         reader = ScriptReader(location.cwd, {}, files)
@@ -86,7 +89,8 @@ class _Scan:
         reader = ScriptReader(self.location.cwd, parsed.written_files, self.files)
         command = _with_input(command, reader)
         if "xargs" in command.wrappers and command.words:
-            command = replace(command, words=(*command.words, LISTED_ITEM))
+            listed = command.stdin_text.split()[:MAX_ITEMS] or [LISTED_ITEM]
+            command = replace(command, words=(*command.words, *listed))
         is_own = not self.created.isdisjoint(command.words)
         for hazard in self._hazards_of(command, reader):
             if not (is_own and hazard.kind in _STORED_KINDS):
@@ -107,6 +111,8 @@ class _Scan:
             return
         if is_code_program(words[0]):
             yield from self._scan_code("\n".join((*words[1:], command.stdin_text)), command)
+        if words[0] in SHELLS and command.stdin_text and command.piped_from[:1] == ("cat",):
+            yield from self._scan_script(FoundScript(command.stdin_text), command)
         for script in reader.scripts_of(command):
             yield from self._scan_script(script, command)
 
@@ -181,6 +187,8 @@ def _with_input(command: SimpleCommand, reader: ScriptReader) -> SimpleCommand:
     names = [redirect.target for redirect in command.redirects if redirect.operator == "<"]
     if command.words and command.words[0] in services.SQL_PROGRAMS:
         names += services.sql_files(command.words)
+    if command.piped_from[:1] == ("cat",) and not command.stdin_text:
+        names += [word for word in command.piped_from[1:] if not word.startswith("-")]
     texts = [reader.read(name, command.working_dir) for name in names if not command.stdin_text]
     text = "\n".join(text for text in texts if text)
     return replace(command, stdin_text=text) if text else command

@@ -148,8 +148,9 @@ def _detect_push(command: SimpleCommand, _location: ShellLocation) -> Hazards:
     elif options & {"-d", "--delete"} or any(ref.startswith(":") and len(ref) > 1 for ref in refs):
         deleted = refs if options & {"-d", "--delete"} else [ref for ref in refs if ref.startswith(":")]
         for name in map(_branch_of, deleted):
-            if SHARED_BRANCH.fullmatch(name):
-                yield Hazard("git-push-delete", Severity.DENY, name)
+            if SHARED_BRANCH.fullmatch(name) or name.startswith("refs/tags/"):
+                is_tag = name.startswith("refs/tags/")
+                yield Hazard("git-push-delete", Severity.ASK if is_tag else Severity.DENY, name)
     elif "--prune" in options and any("*" in ref for ref in refs):
         yield Hazard("git-push", Severity.ASK, "git push --prune", safe_command="git push")
     elif options & {"-f", "--force"} or any(ref.startswith("+") for ref in refs):

@@ -66,7 +66,10 @@ _TEMPORARY_NAME = re.compile(
     r"te?mp|scratch|cache|build|dist|out(?:put|dir)?\b|target|work_?dir|stag|stamp|dest", re.IGNORECASE
 )
 _TRAILING_WILDCARD = re.compile(r"/(?:\*|\.\*|\.\[[^/]*|\.\?\?\*|\{\*,\.\*\}|\*\*|\*/|\*\.\*)$")
-_ALL_FILES = re.compile(r"[$`]\(?git ls-files\b[^*]*")
+_USER_FOLDER = re.compile(
+    r"(?<![^\s/])/(?:home|Users)/(?:\$\{?(?:USER|LOGNAME)\}?|\$\((?:whoami|id -un)\)|`whoami`)(?=/|$)"
+)
+_ALL_FILES = re.compile(r"(?:\$\(|`)(?:git ls-files|ls(?:\s+-\w+)*|find\s+\.)\s*[)`]|[$`]\(?git ls-files\b[^*]*")
 _VARIABLE = re.compile(r"\$(?:\w+|\{[^}]*\}|\([^)]*\)|[@*#?!-])|`[^`]*`")
 _HOME_VARIABLE = re.compile(r"\$HOME\b|\$\{HOME\}")
 _CWD_VARIABLE = re.compile(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|\$OLDPWD\b")
@@ -124,7 +127,8 @@ def _expand_known_variables(path: str, root: str, cwd: str) -> str:
     """Replace well-known variables in ``path``."""
     path = path.removeprefix("file://")
     if "$" in path or "`" in path:
-        path = _HOME_VARIABLE.sub("~", path)
+        path = _USER_FOLDER.sub("~", _HOME_VARIABLE.sub("~", path)).replace("$XDG_CONFIG_HOME", "~/.config")
+        path = path.replace("$(git rev-parse --git-dir)", ".git")
         path = _CWD_VARIABLE.sub(lambda _found: cwd, path)
         path = _ROOT_VARIABLE.sub(lambda _found: root, path)
     return path

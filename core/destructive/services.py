@@ -104,7 +104,8 @@ def detect_redis(command: SimpleCommand, _location: ShellLocation) -> Hazards:
     if "xargs" in command.wrappers and {"del", "DEL", "unlink", "UNLINK"} & set(command.words):
         yield Hazard("database", Severity.ASK, "redis-cli del")
     for word in (*command.words, *command.stdin_text.split()):
-        if word.upper() in ("FLUSHALL", "FLUSHDB"):
+        if found := re.search(r"(?i)\bflush(?:all|db)\b", word):
+            word = found[0]
             yield Hazard("database", Severity.DENY if word.upper() == "FLUSHALL" else Severity.ASK, word)
             return
 
@@ -190,7 +191,7 @@ def detect_migrations(command: SimpleCommand, _location: ShellLocation) -> Hazar
         yield Hazard("database", Severity.ASK, task or pair)
 
 
-_ALL_CONTAINERS = re.compile(r"\$\((?:docker|podman) (?:ps|container ls) [^)]*-[a-z]*q")
+_ALL_CONTAINERS = re.compile(r"(?:\$\(|`)(?:docker|podman) (?:ps|images|(?:container|image) ls) [^)`]*-[a-z]*q")
 
 
 def detect_docker(command: SimpleCommand, _location: ShellLocation) -> Hazards:
@@ -206,7 +207,7 @@ def detect_docker(command: SimpleCommand, _location: ShellLocation) -> Hazards:
         yield Hazard("containers", Severity.ASK, " ".join(("docker volume rm", *verbs[2:3])))
     elif "down" in verbs[:6] and options & {"-v", "--volumes"} and (words[0] != "docker" or verbs[0] == "compose"):
         yield Hazard("containers", Severity.ASK, "docker compose down -v")
-    elif "rm" in verbs[:2] and _ALL_CONTAINERS.search(" ".join(words)):
+    elif {"rm", "rmi", "kill"} & set(verbs[:2]) and _ALL_CONTAINERS.search(" ".join(words)):
         yield Hazard("containers", Severity.ASK, "docker rm $(docker ps -q)")
 
 
@@ -301,6 +302,8 @@ def detect_system_control(command: SimpleCommand, _location: ShellLocation) -> H
             yield Hazard("system-control", Severity.ASK, " ".join(words[:2]))
         case ("crontab", *rest) if "-r" in rest or "/dev/null" in rest:
             yield Hazard("crontab", Severity.DENY, "crontab -r")
+        case ("kill", *rest) if rest[-1:] == ["1"] and "-0" not in rest:
+            yield Hazard("system-control", Severity.ASK, "kill 1")
         case ("kill", *rest) if rest[-1:] == ["-1"] and len(rest) > 1:
             yield Hazard("system-control", Severity.DENY, "kill -1")
         case ("userdel" | "deluser", *rest) if {"-r", "--remove", "--remove-home"} & set(rest):

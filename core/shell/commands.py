@@ -279,7 +279,9 @@ class _CommandVisitor(KnownValues):
                 self.append_command(replace(command, words=wrappers[-1:]))
             return
         inside = replace(context, wrappers=(*command.wrappers, words[0]))
-        if "$" in words[0] or "`" in words[0]:
+        if " " in words[0] and wrappers:  # env -S 'PROGRAM ARGUMENTS'
+            self._expand_script(" ".join(words), command, inside)
+        elif "$" in words[0] or "`" in words[0]:
             self.gaps.append(PROGRAM_GAP)
             self.append_command(command)
         elif words[0] in self.functions:
@@ -311,10 +313,16 @@ class _CommandVisitor(KnownValues):
         """Visit a shell: its script is in an argument, on its input or in a file."""
         script = script_of(command.words)
         rest = [word for word in command.words[1:] if not word.startswith(("-", "+"))]
-        reads_input = not rest or "-s" in command.words
+        reads_input = not rest or "-s" in command.words or rest[0] in ("-", "/dev/stdin")
         text = script[0] if script else inside.stdin_text if reads_input else self.substituted.get(rest[0])
         if text is not None:
-            self._expand_script(text, command, inside)
+            arguments = rest[rest.index(text) + 2 :] if script and text in rest else ()
+            outer, self.positional = self.positional, tuple(arguments) or self.positional
+            with self.variable_scope():
+                for name, _, value in (word.partition("=") for word in command.assignments):
+                    self.set_variable(name, value)
+                self._expand_script(text, command, inside)
+            self.positional = outer
             return
         self.append_command(command)
         if (rest and rest[0].startswith("<(")) or (reads_input and command.piped_from):
@@ -443,4 +451,7 @@ def _known_output(printed_by: Sequence[SimpleCommand]) -> str | None:
     """Return the output of the last command if the line contains it: echoed text or a here-document."""
     if not printed_by or printed_by[-1].redirects:
         return None
-    return known_output(printed_by[-1].words, printed_by[-1].stdin_text or None)
+    last = printed_by[-1]
+    if last.words == ("pwd",):
+        return last.working_dir if last.working_dir.startswith(("/", "~")) else f"$PWD/{last.working_dir}".rstrip("/")
+    return known_output(last.words, last.stdin_text or None)

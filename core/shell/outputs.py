@@ -80,6 +80,21 @@ def _base64(words: Sequence[str], stdin: str | None) -> str | None:
     return b64decode("".join(stdin.split())).decode("utf-8", "replace")
 
 
+def _openssl(words: Sequence[str], stdin: str | None) -> str | None:
+    return _base64(words, stdin) if {"base64", "-base64", "-a"} & set(words) else None
+
+
+def _sed(words: Sequence[str], stdin: str | None) -> str | None:
+    """Follow plain substitutions: ``s/a/b/;s/c/d/g``."""
+    parts = words[-1].split(";") if words and stdin is not None else []
+    for part in parts:
+        found = re.fullmatch(r"s([/|#,])([\w ~.-]*)\1([\w ~./-]*)\1(g?)", part.strip())
+        if found is None or stdin is None:
+            return None
+        stdin = stdin.replace(found[2], found[3], -1 if found[4] else 1)
+    return stdin if parts else None
+
+
 def _xxd(words: Sequence[str], stdin: str | None) -> str | None:
     flags = "".join(word for word in words if word.startswith("-"))
     if stdin is None or "r" not in flags or "p" not in flags:
@@ -129,6 +144,8 @@ _PROGRAMS: Mapping[str, Callable[[Sequence[str], str | None], str | None]] = {
     "printf": _printf,
     "cat": _cat,
     "base64": _base64,
+    "openssl": _openssl,
+    "sed": _sed,
     "xxd": _xxd,
     "rev": _rev,
     "tr": _tr,
