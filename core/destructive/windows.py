@@ -46,10 +46,14 @@ _CMD_ASSIGNED = re.compile(r"(?i)\bset\s+\"?(\w+)=([^&|\"]+)")
 _FOR_LOOP = re.compile(
     r"(?i)\bfor\s+(?:/\w\s+)*(?:\"[^\"]*\"\s+)?%%?(\w)\s+in\s+\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s+do\s+"
 )
+_FOREACH = re.compile(r"(?i)\bforeach\s*\(\s*\$(\w+)\s+in\s+([^()]*)\)")
+_DOWNLOADED = re.compile(
+    r"(?i)\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod)\b[^;]*\|\s*(?:iex|invoke-expression)|(?:iex|invoke-expression)\b.*download(?:string|file)"
+)
 _NET_DELETION = re.compile(
     r"(?i)\[(?:system\.)?io\.(?:directory|file)\]::delete\(\s*([^,)]+)|\((?:get-item|gi)\s+([^)]+)\)\.delete\("
 )
-_FILTERED = re.compile(r"(?i)-(?:filter|include)\s+\S|\*\.\w+")
+_FILTERED = re.compile(r"(?i)-(?:filter|include)\s+(?!\*(?:\.\*)?(?:\s|$))\S|\*\.\w+")
 _ENCODED = re.compile(r"(?i)\s-e(?:nc|ncodedcommand|c)?\s+([A-Za-z0-9+/=]{12,})")
 _LOCAL = re.compile(r"(?i)(?:https?://)?(?:localhost|127\.|\[::1)")
 _DATABASE = re.compile(r"(?i)\b(?:drop\s+(?:database|table|schema)|truncate\s+table|delete\s+from\s+\S+\s*['\";])")
@@ -87,6 +91,8 @@ class _Reader:
         """Yield the hazards of ``line``."""
         if self.depth > MAX_NESTING:
             return
+        if found := _DOWNLOADED.search(line):
+            yield Hazard("unreviewed-script", Severity.ASK, found[0][:80])
         for match in _NET_DELETION.finditer(line):
             if "echo" not in line[: match.start()].lower():
                 yield from self.removal([(match[1] or match[2]).strip("'\" ")], is_recursive=True)
@@ -102,6 +108,8 @@ class _Reader:
                 listed = []
             yield from self.statement(words, listed if is_piped else None)
             listed = words if not is_piped or words[0].lower() in _LISTINGS else listed
+            if words[0].lower() in ("where-object", "where", "?", "select-object"):
+                listed = [*listed, "-filter", "some"]
 
     def nested(self, text: str) -> Iterator[Hazard]:
         """Yield the hazards of a line inside of the line."""
@@ -112,6 +120,11 @@ class _Reader:
     def substitute(self, line: str) -> str:
         """Return ``line`` with known variables, joined texts and loops of cmd replaced."""
         line = re.sub(r"\^(.)", r"\1", line)
+        line = re.sub(r"\$\{(env:\w+)\}|\$\(\$(env:\w+|\w+)\)", lambda found: f"${found[1] or found[2]}", line)
+        for name, items in _FOREACH.findall(line):
+            line = re.sub(
+                rf"(?i)\${name}\b(?!\s+in\b)", _escaped(items.replace("'", "").replace(", ", ",").strip()), line
+            )
         while (joined := _JOINED.sub(lambda found: f"'{found[2]}{found[4]}'", line)) != line:
             line = joined
         line = re.sub(r"&\s*\(?\s*['\"]([\w-]+)['\"]\s*\)?", r"; \1 ", line)
@@ -132,12 +145,14 @@ class _Reader:
         """Yield the hazards of one statement; ``listed`` is what it reads through a pipe."""
         program = _program(words[0])
         if program in _LOOPS or program in ("call", "start", "do", "@", "if", "else", "sudo", "try", "finally"):
-            rest = [word for at, word in enumerate(words[1:]) if not (at == 0 and word.startswith("/"))]
+            rest = [word for at, word in enumerate(words[1:]) if word and not (at == 0 and word.startswith("/"))]
             if rest:
                 yield from self.statement(rest, listed)
             return
         program = self.aliases.get(program, program)
-        if program in _SILENT or "-whatif" in {word.lower() for word in words} or words[-1] in ("/?", "-?"):
+        if program not in _SILENT or "." in program:
+            yield from self.redirected(words)
+        if program.rstrip(".") in _SILENT or "-whatif" in {word.lower() for word in words} or words[-1] in ("/?", "-?"):
             return
         if program in ("set-alias", "new-alias", "sal") and len(words) > 2:
             plain = [word for word in words[1:] if not word.startswith("-")]
@@ -183,6 +198,8 @@ class _Reader:
             is_recursive = True
             if "win32_shadowcopy" in own[0].lower():
                 yield Hazard("data", Severity.ASK, own[0])
+        if not own and listed and re.match(r"[A-Za-z]:|~", listed[0]):
+            own, is_recursive = ",".join(listed).split(","), True
         joined = " ".join((program, *words)).lower()
         if re.search(r"\b(?:hklm|hkcu|hkcr|hku|cert|registry):", joined):
             yield Hazard("system-change", Severity.ASK, joined[:80])
@@ -204,7 +221,13 @@ class _Reader:
 
     def other(self, program: str, words: list[str], listed: list[str] | None) -> Iterator[Hazard]:
         """Programs that run others, replace files, or are in the table."""
-        text = " ".join((program, *words[1:], *(["{}"] if listed and listed[0].lower().startswith("get-") else [])))
+        text = " ".join(
+            (
+                program,
+                *words[1:],
+                *(["{}"] if listed and len(listed) == 1 and listed[0].lower().startswith("get-") else []),
+            )
+        )
         if program in (
             "powershell",
             "pwsh",
@@ -217,7 +240,7 @@ class _Reader:
             "wsl",
         ):
             yield from self.runner(program, words)
-        elif program == "diskpart" and _DISKPART.search(self.input_text(words, listed)):
+        elif program == "diskpart" and (len(words) > 1 or _DISKPART.search(self.input_text(words, listed))):
             yield Hazard("disk", Severity.DENY, "diskpart")
         elif (
             program == "robocopy"
@@ -230,7 +253,8 @@ class _Reader:
                 [word for word in words[1:] if not word.startswith(("-", "/"))][:1], whole=True
             )
         elif (
-            program in ("clear-content", "clc", "set-content", "sc", "out-file", "copy") and "delete" not in words[1:2]
+            program in ("clear-content", "clc", "set-content", "sc", "out-file", "copy", "xcopy")
+            and "delete" not in words[1:2]
         ):
             yield from self.emptied(program, words)
         elif program in ("invoke-restmethod", "irm", "invoke-webrequest", "iwr") and re.search(
@@ -242,10 +266,13 @@ class _Reader:
             yield Hazard("database", Severity.DENY, text[:80])
         else:
             yield from self.script(words)
+        yield from _detect_statement(text)
+
+    def redirected(self, words: list[str]) -> Iterator[Hazard]:
+        """``> FILE``."""
         for index, word in enumerate(words[:-1]):
             if word == ">" or (word.endswith(">") and ">>" not in word):
                 yield from self.outside_only([words[index + 1]], whole=True)
-        yield from _detect_statement(text)
 
     def input_text(self, words: list[str], listed: list[str] | None) -> str:
         """Return what ``diskpart`` reads: a script or what is piped into it."""
@@ -274,7 +301,7 @@ class _Reader:
 
     def emptied(self, program: str, words: list[str]) -> Iterator[Hazard]:
         plain = [word for word in words[1:] if not word.startswith("-") and not re.match(r"/\w$", word)]
-        if program == "copy":
+        if program in ("copy", "xcopy"):
             plain = plain[1:2] if plain[:1] in (["nul"], ["NUL"]) else []
         elif program in ("set-content", "sc", "out-file") and len(plain) > 1 and program != "out-file":
             self.written[self.normalized(plain[0])] = plain[1]
