@@ -50,6 +50,8 @@ _FOREACH = re.compile(r"(?i)\bforeach\s*\(\s*\$(\w+)\s+in\s+([^()]*)\)")
 _DOWNLOADED = re.compile(
     r"(?i)\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod)\b[^;]*\|\s*(?:iex|invoke-expression)|(?:iex|invoke-expression)\b.*download(?:string|file)"
 )
+_WINDOWS_STYLE = re.compile(r"(?i)\s-(?:fo|rec)\w*|\s/[sq]\b|[a-z]:[\\/]|\$env:|\\|%\w+%|\s-r\s+-f")
+"""Tells ``rm`` of PowerShell and ``rmdir`` of cmd from those of Unix."""
 _NET_DELETION = re.compile(
     r"(?i)\[(?:system\.)?io\.(?:directory|file)\]::delete\(\s*([^,)]+)|\((?:get-item|gi)\s+([^)]+)\)\.delete\("
 )
@@ -163,7 +165,8 @@ class _Reader:
             to = [word for word in words[1:] if word.lower() != "/d"]
             self.folder = self.normalized(to[0]) if to else self.folder
         elif program in _REMOVALS:
-            yield from self.remove(program, words[1:], listed)
+            if program not in ("rm", "rmdir") or _WINDOWS_STYLE.search(" ".join(words)):
+                yield from self.remove(program, words[1:], listed)
         elif words[0].lower().startswith("$_.delete") and listed:
             yield from self.remove("remove-item", ["-recurse"], listed)
         else:
@@ -396,7 +399,7 @@ def _detect_statement(text: str) -> Hazards:
 def _statements(line: str) -> Iterator[tuple[list[str], bool]]:
     """Yield the statements of ``line`` as words without quotes, and whether they read the one before through a pipe."""
     words: list[str] = []
-    is_piped = False
+    is_piped, end = False, -1
     for match in _ELEMENTS.finditer(re.sub(r"(?m)(?:^|(?<=\s))#.*$", "", line)):
         token = match[0]
         if token in _SEPARATORS:
@@ -405,11 +408,14 @@ def _statements(line: str) -> Iterator[tuple[list[str], bool]]:
                 is_piped = token == "|" or (token == "{" and is_piped)  # noqa: S105 -- no password
             elif token == "|":  # noqa: S105
                 is_piped = True
-            words = []
-        elif adjacent := (words and match.start() > 0 and not line[match.start() - 1].isspace() and token[0] in "'\""):
-            words[-1] += token[1:-1] if adjacent else ""
+            words, end = [], -1
+            continue
+        text = token[1:-1] if token[0] in "'\"" else token.strip("()") or token
+        if words and match.start() == end:
+            words[-1] += text
         else:
-            words.append(token[1:-1] if token[0] in "'\"" else token.strip("()") or token)
+            words.append(text)
+        end = match.end()
     if words:
         yield words, is_piped
 
