@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from upbeat.adapters.hooks.codec import HookCodec
     from upbeat.adapters.install.plugin import DesiredInstallation, Route
     from upbeat.adapters.system.environment import Environment
+    from upbeat.adapters.system.files.settings_edit import SettingsEntry
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.core.doctor.findings import ClientSnapshot
     from upbeat.core.engine.ports import Transcripts
@@ -87,13 +88,14 @@ class ClaudeCode(Client):
 
         return desired_installation(environment.data_home, self.home(environment), route)
 
-    def steps_after_install(self) -> list[str]:
-        from upbeat.adapters.claude.statusline import status_line_setting
+    def status_line_entry(self) -> SettingsEntry:
+        from upbeat.adapters.claude.statusline import status_line_value
+        from upbeat.adapters.system.files.settings_edit import SettingsEntry
 
-        return [
-            "restart Claude Code; its version 2.1.197 loads a new plugin only at the second start",
-            f"to show the workflow below the prompt, add to settings.json: {status_line_setting()}",
-        ]
+        return SettingsEntry(("statusLine",), status_line_value())
+
+    def steps_after_install(self) -> list[str]:
+        return ["restart Claude Code; its version 2.1.197 loads a new plugin only at the second start"]
 
     def steps_after_uninstall(self) -> list[str]:
         return ["to remove the marketplace name as well: claude plugin marketplace remove upbeat"]

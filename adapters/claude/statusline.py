@@ -13,16 +13,22 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def status_line_setting() -> str:
-    """Return the entry for settings.json.
+def status_line_value() -> dict[str, str]:
+    """Return the value of ``statusLine`` in settings.json.
 
     It names the launcher by its path: Claude Code runs it in the project, where PATH may lead to another ``upbeat``.
     """
-    import json
     import shlex
 
     command = shlex.join([os.path.join(os.path.dirname(sys.executable), "upbeat"), "statusline"])
-    return f'"statusLine": {json.dumps({"type": "command", "command": command}, ensure_ascii=False)}'
+    return {"type": "command", "command": command}
+
+
+def status_line_setting() -> str:
+    """Return the entry for settings.json as text."""
+    import json
+
+    return f'"statusLine": {json.dumps(status_line_value(), ensure_ascii=False)}'
 
 
 def parse_status_payload(payload: Mapping[str, Any]) -> tuple[str, float | None]:

@@ -3,7 +3,8 @@
 It writes the plugin into upbeat's data folder, and a few entries into the client's own settings (`settings.json` of
 Claude Code; `config.toml`, a copy of the plugin and the agents for Codex). Everything else in those files stays byte
 for byte, and links stay links. A second install changes nothing; `upbeat uninstall` restores the previous files. Codex
-runs the hooks once you have reviewed them there: upbeat never grants itself that trust.
+runs the hooks once you have reviewed them there: upbeat never grants itself that trust. At a terminal the first install
+offers Claude Code's status line; it never replaces one of yours.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from upbeat.adapters.install.byte_code import compile_missing
 from upbeat.adapters.install.plan import InstallationPlan, plan_install
 from upbeat.adapters.install.receipt import receipt_path
 from upbeat.adapters.install.show import plan_lines
+from upbeat.adapters.install.status_line import Owner, StatusLine, find_status_line, with_status_line
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.adapters.system.terminal import are_terminals, discard_typeahead
@@ -37,15 +39,26 @@ def build_parser() -> OptionParser:
         help="mcp: hooks call the session's server, without a process for each; "
         "command: for clients without mcp_tool hooks",
     )
+    parser.add_argument(
+        "--status-line",
+        action="store_true",
+        help="show the workflow and the context usage below the prompt, too (Claude Code; asked at a terminal)",
+    )
     return parser
 
 
 def run(arguments: Sequence[str]) -> int:
-    options = build_parser().parse_args(arguments)
+    parser = build_parser()
+    options = parser.parse_args(arguments)
     client, environment = CLIENT_BY_CLI_NAME[options.client], read_environment()
-    plan = plan_install(
-        options.client, client.desired_installation(environment, options.route), environment, options.route
-    )
+    if options.status_line and client.status_line_entry() is None:
+        parser.error(f"{client.title} has no status line that runs a command")
+    desired = client.desired_installation(environment, options.route)
+    line = find_status_line(client.status_line_entry(), desired, options.client, environment)
+    has_line = line is not None and _wants_status_line(line, options)
+    if line is not None and has_line:
+        desired = with_status_line(desired, line.entry)
+    plan = plan_install(options.client, desired, environment, options.route)
     if plan.is_up_to_date:
         if not options.dry_run:
             remove_drafts(plan.draft_folders())
@@ -59,10 +72,33 @@ def run(arguments: Sequence[str]) -> int:
         f"upbeat: {options.client}: installed; all changes are recorded in {receipt_path(environment, options.client)}"
     )
     print(f"- {compile_missing().text}")
-    print("\n".join(f"- {step}" for step in (*client.steps_after_install(), "verify the hooks: upbeat doctor --probe")))
+    steps = [*client.steps_after_install(), *([] if line is None or has_line else [_status_line_step(line)])]
+    print("\n".join(f"- {step}" for step in (*steps, "verify the hooks: upbeat doctor --probe")))
     if not options.yes and are_terminals(sys.stdin, sys.stdout):
         _offer_probe(options.client)
     return 0
+
+
+def _wants_status_line(line: StatusLine, options: argparse.Namespace) -> bool:
+    """Return whether upbeat's status line is part of the installation; ask at the first one."""
+    if line.owner is not Owner.NOBODY or options.status_line:
+        return line.owner is not Owner.USER
+    can_ask = not (options.yes or options.dry_run) and are_terminals(sys.stdin, sys.stdout)
+    if line.is_removed or not line.is_first_install or not can_ask:
+        return False
+    discard_typeahead()
+    try:
+        answer = input("Show the workflow and the context usage below the prompt (status line)? [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _status_line_step(line: StatusLine) -> str:
+    """Return how to get the status line, or why it was left alone."""
+    if line.owner is Owner.USER:
+        return f"your own status line stays; upbeat's is: {' '.join(line.entry.value['command'].split())}"
+    return "to show the workflow below the prompt: upbeat install claude --status-line"
 
 
 def _offer_probe(client_name: str) -> None:

@@ -17,6 +17,7 @@ from upbeat.adapters.install.apply import apply_plan, remove_leftovers
 from upbeat.adapters.install.disk import resolve_link
 from upbeat.adapters.install.plan import InstallationPlan, plan_uninstall
 from upbeat.adapters.install.show import diff_lines
+from upbeat.adapters.install.status_line import Owner, find_status_line, with_status_line
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
 
@@ -34,6 +35,9 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_args(arguments)
     name, client, environment = options.client, CLIENT_BY_CLI_NAME[options.client], read_environment()
     desired = client.desired_installation(environment, "mcp")
+    line = find_status_line(client.status_line_entry(), desired, name, environment)
+    if line is not None and line.owner is Owner.UPBEAT:
+        desired = with_status_line(desired, line.entry)
     plan = plan_uninstall(name, desired, environment)
     if plan is None:
         if not options.dry_run:

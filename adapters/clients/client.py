@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from upbeat.adapters.hooks.codec import HookCodec
     from upbeat.adapters.install.plugin import DesiredInstallation, Route
     from upbeat.adapters.system.environment import Environment
+    from upbeat.adapters.system.files.settings_edit import SettingsEntry
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.core.contract.client import ClientTraits
     from upbeat.core.contract.event import EventSource
@@ -112,6 +113,10 @@ class Client(ABC):
     @abstractmethod
     def desired_installation(self, environment: Environment, route: Route) -> DesiredInstallation:
         """Return every file and setting of an installed plugin."""
+
+    def status_line_entry(self) -> SettingsEntry | None:
+        """Return the setting that shows upbeat's line below the prompt; None if the client runs no command for it."""
+        return None
 
     @abstractmethod
     def steps_after_install(self) -> list[str]:

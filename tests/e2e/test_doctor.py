@@ -59,6 +59,8 @@ BY_CANARY = dict.fromkeys(HOOK_POINTS - {"agents"}, "canary") | {"agents": "infe
 def test_an_installation_at_a_terminal_ends_with_a_proof(sandbox: Sandbox) -> None:
     """Whoever installs at a terminal is asked for the probe, and sees that it works."""
     with Terminal(sandbox, ["upbeat", "install", "claude"]) as terminal:
+        terminal.wait_for("(status line)? [y/N]")
+        terminal.send("n" + ENTER)
         terminal.wait_for("files? [y/N]")
         terminal.send("y" + ENTER)
         terminal.wait_for("Verify the hooks now?")

@@ -9,7 +9,7 @@ import pytest
 from .runs import run
 from .sandbox import Sandbox
 from .terminal import ENTER, Terminal
-from .workflow_sessions import TRUSTED, command_of, install, prepare, set_up
+from .workflow_sessions import CLAUDES, TRUSTED, command_of, install, prepare, set_up
 
 QUESTION = "where does total_price apply the discount?"
 LINE = "· cart.py:"
@@ -132,3 +132,19 @@ def test_a_first_session_names_three_commands_once(sandbox: Sandbox, client: str
     assert [True, False] == [
         f"{mark}upbeat:context (what the last turn got)" in each.replace("\n", " ") for each in shown
     ]
+
+
+@pytest.mark.parametrize("client", CLAUDES)
+def test_the_status_line_that_install_offers(sandbox: Sandbox, client: str) -> None:
+    """Claude Code shows upbeat's line below the prompt once it is agreed to; after uninstall it does not."""
+    run(sandbox, ["upbeat", "install", "claude", "--yes", "--status-line"])
+    with Terminal(sandbox, [client]) as terminal:
+        ready(terminal)
+        terminal.submit("thanks")
+        terminal.wait_for("Stub answer")
+        shown = terminal.wait_until(lambda: "\n  upbeat" in terminal.shown, "status line")
+    removed = run(sandbox, ["upbeat", "uninstall", "claude", "--yes"])
+
+    assert "❯" in shown
+    assert 0 == removed.exit_code
+    assert "upbeat" not in (sandbox.home / ".claude/settings.json").read_text(encoding="utf-8")

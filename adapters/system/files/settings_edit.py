@@ -62,19 +62,23 @@ def remove_entries(
     An entry goes whatever its value is now, or gets the value that it had before the install.
 
     ``versions`` is the file before the install, after it, and now. ``client_key_prefixes`` are paths whose last key is
-    the prefix of keys that the client adds for upbeat; those that were not there before are removed too.
+    the prefix of keys that the client adds for upbeat; those that were not there before are removed too. A key that is
+    not named after upbeat, such as the status line, is the user's once its value was changed.
 
     Raises:
         NotEditableError: An entry cannot be removed alone.
     """
     before, after, now = versions
     editor = EDITOR_BY_FORMAT[file_format]
-    old, current = (parse_settings(file_format, data) for data in (before, now))
+    old, installed, current = (parse_settings(file_format, data) for data in versions)
     mark, text = _split_bom(now)
     added_by_client = [path for path in _paths_with_prefixes(current, client_key_prefixes) if not _has(old, path)]
     for path in added_by_client:
         text = editor.remove_value(text, path)
     changed = [path for path in key_paths if _value_at(current, path) != _value_at(old, path)]
+    changed = [
+        path for path in changed if _is_named_ours(path) or _value_at(current, path) == _value_at(installed, path)
+    ]
     expected = editor.parse_object(text)
     for path in changed:
         _set_value(expected, path, _value_at(old, path))
@@ -108,6 +112,11 @@ def has_entry(file_format: str, data: bytes | None, entry: SettingsEntry) -> boo
     return bool(_value_at(parse_settings(file_format, data), entry.key_path) == entry.value)
 
 
+def read_value(file_format: str, data: bytes | None, key_path: KeyPath) -> Any:
+    """Return the value at ``key_path`` of a file; None if there is none. Raises NotEditableError."""
+    return _value_at(parse_settings(file_format, data), key_path)
+
+
 def _without_appended(text: str, before: bytes | None, after: bytes | None) -> str | None:
     """Return ``text`` without what the install appended as one piece; None if it did not."""
     old, new = _split_bom(before)[1], _split_bom(after)[1]
@@ -139,6 +148,10 @@ def _without_empty_values(values: dict[str, Any], old: Mapping[str, Any], paths:
         if _value_at(values, table) == {}:
             _set_value(values, table, None)
     return values
+
+
+def _is_named_ours(key_path: KeyPath) -> bool:
+    return any("upbeat" in key for key in key_path)
 
 
 def _new_tables(old: Mapping[str, Any], paths: Sequence[KeyPath]) -> list[KeyPath]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -161,6 +162,8 @@ def test_an_upgrade_keeps_state_and_trust(here: Here, dotfiles: Path, client: st
 def test_only_yes_at_a_terminal_is_yes(tmp_path: Path, answer: str, code: int) -> None:
     """The user is asked after every change is shown and before any is made."""
     child = pexpect.spawn(UPBEAT, ["install", "claude"], env=environment(tmp_path), cwd=str(tmp_path), timeout=50)
+    child.expect_exact("(status line)? [y/N] ")
+    child.sendline("")
     child.expect_exact("+++ ")
     child.expect_exact("Change these ")
     child.expect_exact(" files? [y/N] ")
@@ -175,3 +178,91 @@ def test_only_yes_at_a_terminal_is_yes(tmp_path: Path, answer: str, code: int) -
 
     is_installed = (tmp_path / ".claude/settings.json").exists()
     assert ({}, code, code == 0) == (before_the_answer, child.exitstatus, is_installed)
+
+
+OURS = {"type": "command", "command": f"{Path(sys.executable).parent}/upbeat statusline"}
+
+
+def status_line(home: Path) -> object:
+    return json.loads((home / ".claude/settings.json").read_text()).get("statusLine")
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y", OURS), ("n", None)])
+def test_the_status_line_is_offered(tmp_path: Path, answer: str, expected: object) -> None:
+    """At a terminal the first install asks; what is agreed to is part of the shown changes."""
+    child = pexpect.spawn(
+        UPBEAT,
+        ["install", "claude"],
+        env=environment(tmp_path),
+        cwd=str(tmp_path),
+        timeout=50,
+        dimensions=(80, 200),
+    )
+    child.expect_exact("(status line)? [y/N] ")
+    child.sendline(answer)
+    child.expect_exact(" files? [y/N] ")
+    shown = child.before.decode()
+    child.sendline("y")
+    child.expect_exact("Verify the hooks now?")
+    child.sendline("n")
+    child.expect(pexpect.EOF)
+    child.close()
+
+    assert expected == status_line(tmp_path)
+    assert (expected is not None) == ('+  "statusLine"' in shown)
+
+
+def test_the_status_line_is_installed_and_removed(here: Here, tmp_path: Path) -> None:
+    """With --status-line it is added, also later; a further install keeps it, and uninstall takes it out."""
+    settings = tmp_path / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model": "opus"}\n')
+    here("install", "claude", "--yes", cwd=tmp_path)
+    without = status_line(tmp_path)
+    added = here("install", "claude", "--yes", "--status-line", cwd=tmp_path)
+    with_line = status_line(tmp_path)
+    again = here("install", "claude", "--yes", "--route", "command", cwd=tmp_path)
+    kept = status_line(tmp_path)
+    here("uninstall", "claude", "--yes", cwd=tmp_path)
+
+    assert (None, OURS, OURS) == (without, with_line, kept)
+    assert (0, 0) == (added.code, again.code)
+    assert '{"model": "opus"}\n' == settings.read_text()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_status_line_of_the_user_stays(here: Here, tmp_path: Path, when: str) -> None:
+    """It is never replaced or removed, whether it was there before or was set since."""
+    settings, own = tmp_path / ".claude/settings.json", {"type": "command", "command": "mine"}
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"statusLine": own} if when == "before" else {}))
+    first = here("install", "claude", "--yes", "--status-line", cwd=tmp_path)
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "statusLine": own}))
+    second = here("install", "claude", "--yes", "--status-line", "--route", "command", cwd=tmp_path)
+    installed = status_line(tmp_path)
+    removed = here("uninstall", "claude", "--yes", cwd=tmp_path)
+
+    assert (0, 0, 0) == (first.code, second.code, removed.code), (first, second, removed)
+    assert (own, {"statusLine": own}) == (installed, json.loads(settings.read_text()))
+    assert b"- your own status line stays" in second.stdout
+
+
+def test_a_removed_status_line_is_not_added_again(here: Here, tmp_path: Path) -> None:
+    """Who has removed it gets it back only by asking for it."""
+    settings = tmp_path / ".claude/settings.json"
+    here("install", "claude", "--yes", "--status-line", cwd=tmp_path)
+    values = json.loads(settings.read_text())
+    del values["statusLine"]
+    settings.write_text(json.dumps(values))
+    here("install", "claude", "--yes", "--route", "command", cwd=tmp_path)
+
+    assert status_line(tmp_path) is None
+    assert 0 == here("uninstall", "claude", "--yes", cwd=tmp_path).code
+
+
+def test_codex_has_no_status_line_of_a_command(here: Here, tmp_path: Path) -> None:
+    """For Codex the option is refused, and nothing is changed."""
+    refused = here("install", "codex", "--yes", "--status-line", cwd=tmp_path)
+
+    assert 2 == refused.code
+    assert "Codex has no status line that runs a command" in refused.stderr
