@@ -17,6 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mcp_pipe import Pipe
+from processes import read_log
+
+from upbeat.adapters.system.journal.store import UNANSWERED_EVENT
 
 from .lost_hooks import HOOK, UNHURRIED, Answer, Event, faults, hook
 from .promise import Seen
@@ -82,12 +85,13 @@ def _seen(
     times = sorted(answer.milliseconds for answer in answers)
     late, gave_up = sum(time > DEADLINE for time in times), sum(answer.gave_up for answer in answers)
     bad = sum(not answer.is_good for answer in answers)
+    told = sum(record["event"] == UNANSWERED_EVENT for record in read_log(home))
     p50, p99 = times[len(times) // 2], times[min(len(times) * 99 // 100, len(times) - 1)]
     figure = (
         f"{bad} of {len(answers)} answers bad, {wrong['lost']} lost, {wrong['duplicated']} duplicated, "
         f"{wrong['unreadable'] + wrong['set_aside']} files damaged; p50 {p50:,.0f} ms, p99 {p99:,.0f} ms, "
         f"{late} over 10 s, {gave_up} gave up"
-    )
+    ) + (f", {told} of them with a record" if gave_up else "")
     return Seen(claim, bound, figure, is_served and not bad and not any(wrong.values()))
 
 

@@ -18,8 +18,8 @@ from upbeat.adapters.system.files.lock import try_lock
 from upbeat.core import lazy_re as re
 
 FOLDER_NAME = "pending"
-MAX_AGE_SECONDS = 30.0
-"""No hook works longer: an older file is of another process with the same id."""
+MAX_AGE_SECONDS = 600.0
+"""No hook works longer, not even on a machine that was suspended: an older file is of another process with its id."""
 MAX_WAIT_SECONDS = 3.0
 """How long a hook waits for its turn: clients wait five seconds for a guard."""
 MAX_TAKEN = 500
