@@ -34,16 +34,21 @@ def plan_lines(plan: InstallationPlan) -> Iterator[str]:
 
 
 def _whole_file_lines(verb: str, own: tuple[Path, ...], files: list[tuple[Path, bytes | None]]) -> Iterator[str]:
-    """Yield a line for each of ``files``; for those in a folder of ``own`` only their number."""
+    """Yield a line for each folder with the names of its ``files``; for a folder of ``own`` only their number."""
     inside: dict[Path, list[bytes | None]] = {}
+    named: dict[Path, list[tuple[str, bytes | None]]] = {}
     for path, data in files:
         folder = next((folder for folder in own if path.is_relative_to(folder)), None)
         if folder:
             inside.setdefault(folder, []).append(data)
         else:
-            yield f"{verb:<9} {path}  ({_size(data)})"
+            named.setdefault(path.parent, []).append((path.name, data))
+    for folder, members in named.items():
+        names = ", ".join(name for name, _ in members)
+        many = f"{len(members)} files, " if len(members) > 1 else ""
+        yield f"{verb:<9} {folder}/{names} ({many}{_size(b''.join(data or b'' for _, data in members))})"
     for folder, contents in inside.items():
-        yield f"{verb:<9} {folder}/  ({len(contents)} files of upbeat, {_size(b''.join(filter(None, contents)))})"
+        yield f"{verb:<9} {folder}/ ({len(contents)} files of upbeat, {_size(b''.join(filter(None, contents)))})"
 
 
 def diff_lines(path: Path, old: bytes | None, new: bytes | None) -> Iterator[str]:

@@ -15,10 +15,11 @@ def test_every_file_is_shown() -> None:
     """Files of ours go by their folder or name; of others every line that changes is shown, also of new ones, and of
     those that lie among ours."""
     changes = (
-        FileChange(Path("/new"), None, b"12"),
+        FileChange(Path("/x/new"), None, b"12"),
+        FileChange(Path("/x/newer"), None, b"12"),
         FileChange(Path("/ours/a"), None, b"1234"),
         FileChange(Path("/ours/b/c"), None, b"56"),
-        FileChange(Path("/gone"), b"123", None),
+        FileChange(Path("/x/gone"), b"123", None),
         FileChange(Path("/ours/d"), b"78", None),
         FileChange(Path("/ours/e"), b"mine\n", None, is_foreign=True),
         FileChange(Path("/edited"), b"a\nb\n", b"a\nc\n"),
@@ -26,10 +27,10 @@ def test_every_file_is_shown() -> None:
         FileChange(Path("/taken"), b"{}\n", None, is_settings=True),
     )
     assert [
-        "new       /new  (2 bytes)",
-        "new       /ours/  (2 files of upbeat, 6 bytes)",
-        "remove    /gone  (3 bytes)",
-        "remove    /ours/  (1 files of upbeat, 2 bytes)",
+        "new       /x/new, newer (2 files, 4 bytes)",
+        "new       /ours/ (2 files of upbeat, 6 bytes)",
+        "remove    /x/gone (3 bytes)",
+        "remove    /ours/ (1 files of upbeat, 2 bytes)",
         *("--- /ours/e", "+++ /dev/null", "@@ -1 +0,0 @@", "-mine"),
         *("--- /edited", "+++ /edited", "@@ -1,2 +1,2 @@", " a", "-b", "+c"),
         *("--- /dev/null", "+++ /made", "@@ -0,0 +1 @@", "+{}"),
