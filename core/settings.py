@@ -57,6 +57,7 @@ class Settings:
     """The values in force for one turn. Field names are the configuration's keys with ``_`` for ``.``."""
 
     enabled: Activation = Activation.AUTO
+    off_repositories: tuple[str, ...] = ()
     mode: ExecutionMode = ExecutionMode.RUN
     tier_max: int = 1
     repo_root: str = ""
@@ -238,7 +239,7 @@ def _is_looser(key: SettingKey, value: Any, current: Any) -> bool:
         return set(value) != set(current)  # disables a policy, or enables one that the user has not asked for
     if key.name == "repo_root":
         return value.startswith(("/", "~")) or ".." in value.split("/")
-    if key.name.startswith(("journal.", "index.", "display.")) or key.name == "evidence.tests":
+    if key.name.startswith(("journal.", "index.", "display.", "off.")) or key.name == "evidence.tests":
         # no project decides what is kept of all projects or hides what is added, or vouches for its own tests
         return bool(value != current)
     if key.choices:

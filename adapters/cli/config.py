@@ -24,9 +24,8 @@ from upbeat.adapters.cli.command_line import (
     run_subcommand,
 )
 from upbeat.adapters.system.config.settings import PROJECT_FILES, USER_FILE, load_settings, own_names, project_file
+from upbeat.adapters.system.config.user_file import read_document, write_document
 from upbeat.adapters.system.environment import Environment, child_variables, read_environment
-from upbeat.adapters.system.files import atomic
-from upbeat.adapters.system.files.toml_file import read_toml
 from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.errors import UserError
 from upbeat.core.settings import KEYS, KEYS_BY_NAME, SettingKey, Settings, resolve_settings
@@ -73,13 +72,13 @@ def _set(options: argparse.Namespace) -> int:
     checked = resolve_settings([Layer("", {key.name: value})], own_names)
     for problem in (*checked.problems, *(limit.text for limit in checked.limits)):
         raise UserError(problem.removeprefix(": "))
-    document = _read(path)
+    document = read_document(path)
     *tables, name = key.name.split(".")
     table: MutableMapping[str, Any] = document
     for part in tables:
         table = table.setdefault(part, {})
     table[name] = value
-    _write(path, document)
+    write_document(path, document)
     effective = _row(key, load_settings(project_root(options.repo), read_environment()).settings)
     print(f"{key.name} = {_to_text(value)} in {path}")
     if effective["value"] != value:
@@ -89,7 +88,7 @@ def _set(options: argparse.Namespace) -> int:
 
 def _unset(options: argparse.Namespace) -> int:
     key, path = _find_key(options.key), _file(options, read_environment())
-    document = _read(path)
+    document = read_document(path)
     *tables, name = key.name.split(".")
     table: Any = document
     for part in tables:
@@ -98,7 +97,7 @@ def _unset(options: argparse.Namespace) -> int:
         print(f"upbeat: {key.name} is not set in {path}")
         return 0
     del table[name]
-    _write(path, document)
+    write_document(path, document)
     print(f"{key.name} is no longer set in {path}; the default is {_to_text(key.default)}")
     return 0
 
@@ -160,22 +159,6 @@ def _file(options: argparse.Namespace, environment: Environment) -> Path:
     if clash:
         raise UserError(clash)
     return present or Path(root, PROJECT_FILES[-1])
-
-
-def _read(path: Path) -> Any:
-    """Return the document of ``path`` with its comments; an empty one if there is no file. Raises UserError."""
-    import tomlkit
-
-    if problem := read_toml(path).problem:
-        raise UserError(f"{problem}; fix it with `upbeat config edit`")
-    return tomlkit.parse(path.read_text(encoding="utf-8-sig") if path.exists() else "")
-
-
-def _write(path: Path, document: Any) -> None:
-    import tomlkit
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write_file(path, tomlkit.dumps(document).encode())
 
 
 def _file_options(parser: argparse.ArgumentParser) -> None:

@@ -22,6 +22,8 @@ COMMANDS = {
     "uninstall": "remove the plugin and restore the client's settings",
     "doctor": "check that upbeat's hooks are active; suggest fixes",
     "config": "list, get, set, unset and edit settings",
+    "off": "switch upbeat off in this repository",
+    "on": "switch upbeat on again in this repository",
     "workflow": "list, show and check workflows; start, stop, continue or resume one",
     "rules": "list, show, check, add and remove your rules and the project's",
     "features": "list, show, create and move the features in specs/features",
@@ -65,7 +67,7 @@ def _run_words(words: list[str]) -> int:
             return _report_unknown(words[0])
 
 
-_GUARDED = frozenset({"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config"})
+_GUARDED = frozenset({"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config", "off", "on"})
 """Commands of which some loosen what supervises an agent. Hooks are judged where they arrive."""
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, parse_count, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
+from upbeat.adapters.system.config.settings import load_settings
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
@@ -22,6 +23,8 @@ from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE, UNSTORED_EXIT_CODE
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.record import StoredSession
 from upbeat.core.journal.show import status_document, status_text
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.settings import Activation
 
 DEFAULT_COUNT = 10
 
@@ -41,6 +44,8 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_args(arguments)
     environment = read_environment()
     root = resolve_root(options.repo, environment)
+    settings = load_settings(root, environment).settings
+    disabled_by = settings.origins.get("enabled", "") if settings.enabled is Activation.OFF else ""
     journal = build_journal(environment)
     health = journal.health()
     sessions: tuple[StoredSession, ...] = ()
@@ -51,8 +56,12 @@ def run(arguments: Sequence[str]) -> int:
     except JournalError as error:
         health = health if health.problem else replace(health, problem=str(error))
     if options.json:
-        print_json(status_document(root, sessions, health, load_workflows(root, environment).registry.stages))
+        stages = load_workflows(root, environment).registry.stages
+        print_json(status_document(root, sessions, health, stages) | {"disabled_by": disabled_by})
     else:
+        if disabled_by:
+            texts = load_messages("journal", environment.language)
+            print(texts["disabled"].format(origin=disabled_by))
         print(status_text(root, sessions, health, environment.language, other_roots))
     if health.problem:
         return UNSTORED_EXIT_CODE

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.claude.statusline import parse_status_payload, status_line_setting
+from upbeat.adapters.system.config.switch import is_switched_off
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.adapters.system.journal.faults import storage_problem
@@ -37,10 +38,13 @@ def run(arguments: Sequence[str]) -> int:
         print(USAGE.format(setting=status_line_setting()))
         return 0
     environment = read_environment()
-    session_id, used = parse_status_payload(parse_json_object(sys.stdin.buffer.read()))
+    payload = parse_json_object(sys.stdin.buffer.read())
+    session_id, used = parse_status_payload(payload)
+    cwd = payload.get("cwd")
+    is_off = isinstance(cwd, str) and is_switched_off(cwd, environment)
     state = stored_state(environment.state_home / JOURNAL_FILE, session_id)
     can_store = not storage_problem((environment.state_home / JOURNAL_FILE).parent)
-    print(" ".join(format_status_line(state, used, environment.language, can_store=can_store).split()))
+    print(" ".join(format_status_line(state, used, environment.language, can_store=can_store, is_off=is_off).split()))
     return 0
 
 

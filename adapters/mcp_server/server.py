@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 from upbeat import __version__
 from upbeat.adapters.mcp_server import protocol
 from upbeat.adapters.mcp_server.listener import HookListener
+from upbeat.adapters.system.config.switch import is_switched_off
 from upbeat.adapters.system.environment import Environment, read_environment
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class McpServer:
         self._build_lock = threading.Lock()
         self._application: Application | None = None
         self._arrival: Arrival | None = None
-        self._manifest = _manifest_for(environment)
         self._cwd = os.getcwd()
+        self._manifest = _manifest_for(environment, self._cwd)
         self._session_id = ""
         """The session of the latest hook."""
         self._listener = HookListener(client, os.getppid(), self._answer_socket_hook)
@@ -272,10 +273,7 @@ def _is_quick_hook(call_params: Mapping[str, Any]) -> bool:
     return arguments.get("hook_event_name") != protocol.PROMPT_HOOK_EVENT
 
 
-def _manifest_for(environment: Environment) -> protocol.ServerManifest:
+def _manifest_for(environment: Environment, cwd: str) -> protocol.ServerManifest:
     """Return the manifest; it is empty if upbeat is disabled, so that the model's requests are as without upbeat."""
-    return (
-        protocol.ServerManifest(__version__, "", ())
-        if environment.is_switched_off
-        else protocol.ServerManifest(__version__)
-    )
+    is_off = environment.is_switched_off or is_switched_off(cwd, environment)
+    return protocol.ServerManifest(__version__, "", ()) if is_off else protocol.ServerManifest(__version__)

@@ -20,6 +20,7 @@ _MESSAGES = {
         "turn": "loop {count}",
         "context": "context {used}%",
         "unstored": "cannot store",
+        "off": "off here (upbeat on)",
     },
     "zh": {
         "complete": "已完成",
@@ -31,6 +32,7 @@ _MESSAGES = {
         "turn": "循环 {count}",
         "context": "上下文 {used}%",
         "unstored": "无法保存",
+        "off": "在此仓库已关闭（upbeat on）",
     },
 }
 
@@ -41,12 +43,16 @@ def format_status_line(
     language: str = "en",
     *,
     can_store: bool = True,
+    is_off: bool = False,
 ) -> str:
     """Return the workflow, its progress, its current steps, its loop, and the context usage in percent.
 
-    ``stored_state`` is a ``SessionState`` as stored: ``{"run": …, "loop": …}``; empty for a session without one.
+    ``stored_state`` is a ``SessionState`` as stored: ``{"run": …, "loop": …}``; empty for a session without one. With
+    ``is_off``, upbeat is switched off here, and the line only says so.
     """
     messages = _MESSAGES.get(language, _MESSAGES["en"])
+    if is_off:
+        return f"upbeat · {messages['off']}"
     run, loop = (part if isinstance(part := stored_state.get(name), Mapping) else {} for name in ("run", "loop"))
     parts = ["upbeat", *_format_run(run, messages)]
     if len(parts) > 1:

@@ -69,5 +69,8 @@ def _changed_keys(before: RepoContext, present: RepoContext) -> list[str]:
     from upbeat.core.settings import KEYS
 
     return [
-        key.name for key in KEYS if getattr(before.settings, key.attribute) != getattr(present.settings, key.attribute)
+        key.name
+        for key in KEYS
+        if key.name != "off.repositories"  # here it shows as ``enabled``
+        and getattr(before.settings, key.attribute) != getattr(present.settings, key.attribute)
     ]

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from upbeat.adapters.system.config.trust import TRUST_FILE, is_trusted
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import open_path
+from upbeat.adapters.system.files.safe_open import is_below, real_path
 from upbeat.adapters.system.files.toml_file import MAX_BYTES, TomlFile, is_own_file, read_toml
 from upbeat.core import lazy_re as re
 from upbeat.core.contract.codes import LimitCode
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.sanitize.text import sanitize_text
-from upbeat.core.settings import KEYS, ResolvedSettings, Settings, limit_of, resolve_settings
+from upbeat.core.settings import KEYS, Activation, ResolvedSettings, Settings, limit_of, resolve_settings
 from upbeat.core.settings_layers import Layer
 from upbeat.core.tool_servers import SETTINGS_TABLE
 
@@ -51,7 +53,7 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
     environment_layer, problem = _environment_layer(environment)
     resolved = resolve_settings([*layers, environment_layer], own_names)
     return ResolvedSettings(
-        resolved.settings,
+        _switched(resolved.settings, root),
         (
             *(limit_of(LimitCode.CONFIG_IGNORED, text) for text in _sanitized(*ignored, *resolved.ignored_problems)),
             *resolved.limits,
@@ -60,6 +62,24 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
         ),
         _sanitized(*problems, problem, *resolved.problems),
     )
+
+
+def switched_off_by(folders: Iterable[str], root: str) -> str:
+    """Return which of ``folders`` (`off.repositories`) contains the repository at ``root``; empty if none does."""
+    if not folders:
+        return ""
+    from upbeat.adapters.system.git.root import main_worktree
+
+    roots = (root, main_worktree(root))
+    return next((folder for folder in folders if any(is_below(real_path(folder), each) for each in roots)), "")
+
+
+def _switched(settings: Settings, root: str) -> Settings:
+    """Return ``settings`` with the user's switch for the repository, which takes precedence over every layer."""
+    if not switched_off_by(settings.off_repositories, root):
+        return settings
+    origin = f"{settings.origins['off.repositories']}, by `upbeat off`"
+    return replace(settings, enabled=Activation.OFF, origins={**settings.origins, "enabled": origin})
 
 
 def _sanitized(*problems: str) -> tuple[str, ...]:

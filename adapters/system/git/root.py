@@ -67,6 +67,13 @@ class RootInfo:
         return self.kind is RepositoryKind.BARE
 
 
+def main_worktree(folder: str) -> str:
+    """Return the top of the main working tree of the repository around ``folder``; of a linked one, not its own."""
+    info = find_root(folder)
+    parent, name = os.path.split(info.common_dir)
+    return parent if name == ".git" else info.worktree or real_path(folder)
+
+
 def find_root(cwd: str) -> RootInfo:
     """Return the repository around ``cwd``."""
     folder = real_path(cwd)

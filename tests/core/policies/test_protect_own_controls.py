@@ -22,6 +22,7 @@ def types(event: object) -> list[type]:
         ("upbeat trust --yes", [Deny]),
         ("upbeat hook claude < forged.json", [Deny]),
         ("upbeat workflow stop", [Deny]),
+        ("cd x && upbeat off", [Deny]),
         ("rm ~/.local/state/upbeat/journal.db", [RequestApproval]),
         ("echo x >> ~/.claude/settings.json", [RequestApproval]),
         ("python3 -c \"open('/home/me/.codex/config.toml','w')\"", [RequestApproval]),
