@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from upbeat.core.destructive import calls, files, git, services
 from upbeat.core.destructive.hazard import Hazard, Hazards, ShellLocation
+from upbeat.core.destructive.nested import TEXT_PROGRAMS
 from upbeat.core.lazy_dataclass import replace
 from upbeat.core.shell import SimpleCommand
 
@@ -60,5 +61,7 @@ def detect_in_command(command: SimpleCommand, location: ShellLocation) -> Iterat
         yield from calls.detect_call(command, has_detector=detect is not None)
         if command.words[1:] and (script := _script_program(command.words)):
             yield from calls.detect_call(replace(command, words=(script, *command.words[2:])), has_detector=True)
+    if detect is None or program in services.INTERPRETERS or program == "heroku":
+        yield from services.detect_embedded_sql(command) if program not in TEXT_PROGRAMS else ()
     if program in services.INTERPRETERS or program in ("eval", "source", "."):
         yield from services.detect_downloaded_script(command, location)

@@ -12,13 +12,11 @@ from itertools import pairwise
 
 from upbeat.core import lazy_re as re
 from upbeat.core.destructive import calls, files, git, services
-from upbeat.core.destructive.code import find_in_code
 from upbeat.core.destructive.detectors import detect_in_command
 from upbeat.core.destructive.hazard import Hazard, Severity, ShellLocation
 from upbeat.core.destructive.nested import NestedLine, find_nested_lines
 from upbeat.core.destructive.scripts import FoundScript, ScriptFiles, ScriptReader, is_code_program
-from upbeat.core.destructive.triggers import has_trigger
-from upbeat.core.destructive.windows import detect_windows
+from upbeat.core.destructive.triggers import has_trigger, may_be_windows
 from upbeat.core.lazy_dataclass import dataclass, field, replace
 from upbeat.core.package_data import load_toml
 from upbeat.core.shell import ParsedCommands, SimpleCommand, parse_commands
@@ -35,10 +33,14 @@ ELSEWHERE = ShellLocation("/nowhere/remote", "/nowhere/remote")
 """Another machine or a container."""
 
 _FORK_BOMB = re.compile(r"([\w:]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&\s*\}\s*;?\s*\1")
-_DESTRUCTIVE_TEXT = re.compile("".join(load_toml(__package__, "destructive_lines.toml")["texts"]))
 _CREATING_WORDS = frozenset({"create", "run", "createdb"})
 _STORED_KINDS = frozenset({"database", "containers", "cluster", "cloud", "data", "delete-outside"})
 _PROJECT_KINDS = frozenset({"delete-changes", "delete-project", "git-changes", "git-new"})
+
+
+def _destructive_text() -> str:
+    """Return the expression of what looks destructive in a line that cannot be parsed."""
+    return "".join(load_toml(__package__, "destructive_lines.toml")["texts"])
 
 
 @lru_cache(maxsize=32)
@@ -51,7 +53,9 @@ def find_hazards(line: str, location: ShellLocation, files: ScriptFiles | None =
         return ()
     line = line.replace("${IFS}", " ").replace("$IFS$9", " ").replace("$IFS", " ") if "IFS" in line else line
     hazards = dict.fromkeys(_Scan(location, files).scan_line(line))
-    if not hazards:
+    if not hazards and may_be_windows(line):
+        from upbeat.core.destructive.windows import detect_windows
+
         reader = ScriptReader(location.cwd, {}, files)
         hazards = dict.fromkeys(detect_windows(line, location, reader.read))
     return tuple(sorted(hazards, key=lambda hazard: hazard.severity is not Severity.DENY))
@@ -82,7 +86,7 @@ class _Scan:
             is_saved = is_saved or (command.words[:1] == ("git",) and git.leaves_clean_tree(command))
         if SIZE_GAP in parsed.gaps:
             yield Hazard("unparsed", Severity.ASK, line.strip()[:80])
-        elif SYNTAX_GAP in parsed.gaps and (match := _DESTRUCTIVE_TEXT.search(line, 0, MAX_SCANNED_CHARS)):
+        elif SYNTAX_GAP in parsed.gaps and (match := re.search(_destructive_text(), line[:MAX_SCANNED_CHARS])):
             yield Hazard("unparsed", Severity.ASK, match[0].strip()[:80])
 
     def _scan_command(self, command: SimpleCommand, parsed: ParsedCommands) -> Iterator[Hazard]:
@@ -138,6 +142,8 @@ class _Scan:
         return hazard if hazard.kind in _STORED_KINDS - {"delete-outside"} else None
 
     def _scan_code(self, code: str, command: SimpleCommand) -> Iterator[Hazard]:
+        from upbeat.core.destructive.code import find_in_code
+
         for finding in find_in_code(code):
             match finding.kind:
                 case "tree":

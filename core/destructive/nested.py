@@ -18,12 +18,13 @@ from upbeat.core.shell import SimpleCommand, Words
 from upbeat.core.shell.wrappers import SHELLS
 
 _TABLE = load_toml(__package__, "nested.toml")
-_TEXT_PROGRAMS, _PROGRAMS = word_set(_TABLE["text"]), word_set(_TABLE["programs"])
+TEXT_PROGRAMS, _PROGRAMS = word_set(_TABLE["text"]), word_set(_TABLE["programs"])
 ELSEWHERE_PROGRAMS, _POWER_PROGRAMS = word_set(_TABLE["elsewhere"]), word_set(_TABLE["power"])
 _LINE_OPTIONS, _LINE_VARIABLES = word_set(_TABLE["line_options"]), word_set(_TABLE["line_variables"])
 _CONTAINER_PROGRAMS = frozenset({"docker", "podman", "nerdctl", "docker-compose", "podman-compose"})
 _GIT_RUNS = ("bisect", "rebase", "submodule", "filter-branch", "config", "worktree", "difftool", "mergetool")
 _SCHEDULE = re.compile(r"^\s*(?:@\w+|(?:[\d*/,-]+\s+){5})\s*(.+)$", re.MULTILINE)
+_SED_EXECUTION = re.compile(r"(?:^|;)\s*(?:\d+|\$)?e\s+(\S.*)")
 _RECIPE = re.compile(r"^\t[@+-]*(.+)$", re.MULTILINE)
 _MAKE_VARIABLE = re.compile(r"\$\((\w+)\)|\$\{(\w+)\}|\$\$")
 
@@ -51,15 +52,15 @@ def find_nested_lines(command: SimpleCommand) -> Iterator[NestedLine]:
             yield NestedLine(value.strip("\"'"))
     if not words:
         return
-    if words[0] == "git":
+    if words[0] in ("sed", "gsed"):
+        yield from (NestedLine(found[1]) for word in words if (found := _SED_EXECUTION.search(word)))
+    elif words[0] == "git":
         yield from _git_lines(words)
     elif words[0] == "npm" and words[1:2] in (("exec",), ("x",)):
         yield from (NestedLine(line) for flag, line in pairwise(words) if flag in ("-c", "--call"))
     elif words[0] in ("at", "batch", "crontab", "make", "gmake"):
         yield from _input_lines(command)
-    elif not {"--dry-run", "--dryrun"} & set(words) and (
-        words[0] in ("rsync", "tar") or words[0] not in _TEXT_PROGRAMS
-    ):
+    elif not {"--dry-run", "--dryrun"} & set(words) and (words[0] in ("rsync", "tar") or words[0] not in TEXT_PROGRAMS):
         yield from _argument_lines(words)
 
 
@@ -78,7 +79,7 @@ def _argument_lines(words: Words) -> Iterator[NestedLine]:
             if program not in ("sg", "su"):
                 return
         if " " in word.strip() and (words[at - 1] in _LINE_OPTIONS or is_elsewhere or "=" in word.split(" ")[0]):
-            line = re.sub(r"^(?:exec|ProxyCommand|LocalCommand|--?[\w-]+)=", "", word.lstrip("!: "))
+            line = re.sub(r"^(?:[\w-]+=)+", "", word.lstrip("!: "))
             yield NestedLine(line, is_elsewhere, is_disposable, mounts)
 
 

@@ -33,11 +33,16 @@ _DROP = re.compile(r"(?:^|;|\bBEGIN\b)\s*(DROP\s+(?:DATABASE|SCHEMA|TABLE|OWNED|
                    r"|PUBLICATION|SUBSCRIPTION)|TRUNCATE(?:\s+TABLE)?|RESET\s+(?:MASTER|REPLICA|BINARY)|PURGE\s+BINARY"
                    r"|ALTER\s+TABLE\s+\S+\s+(?:DELETE|DROP\s+PARTITION))\b[\s(]*"
                    r"(?:IF\s+EXISTS\s+)?([^\s;]*)", re.IGNORECASE)  # fmt: skip
-_UNBOUNDED_DELETE = re.compile(r"(?:^|;)\s*(DELETE\s+FROM\s+\S+|UPDATE\s+\S+\s+SET\b[^;]*)\s*(?:;|$)", re.IGNORECASE)
+_UNBOUNDED_DELETE = re.compile(
+    r"(?:^|;)\s*(DELETE\s+FROM\s+\S+(?:\s+WHERE\s+(?:1\s*=\s*1|1|true))?|UPDATE\s+\S+\s+SET\b[^;]*)\s*(?:;|$)",
+    re.IGNORECASE,
+)
 _OTHER_DESTRUCTION = re.compile(
     r"\bpg_drop_replication_slot\(|\bDETACH\s+DELETE\b|_drop(?:Database)?\(",
     re.IGNORECASE,
 )
+_QUERY_OPTIONS = frozenset({"-c", "-e", "-q", "-Q", "--query", "--command", "--execute", "--sql", "--eval"})
+_SQL_BEGINNING = re.compile(r"\s*(?:drop|truncate|delete\s+from|alter\s+table)\s", re.IGNORECASE)
 _GENERATED_SQL = re.compile(r"'\s*(?:drop|truncate|delete)\b", re.IGNORECASE)
 _TEST_DATABASE = re.compile(
     r"(?:^|[_\W])(?:tests?|tmp|temp|scratch|demo|sandbox|example|ci|foo|bar)(?:$|[_\W\d])", re.IGNORECASE
@@ -79,6 +84,14 @@ def detect_sql_statements(text: str, database: str) -> Hazards:
     for match in _UNBOUNDED_DELETE.finditer(plain):
         if not re.search(r"\bWHERE\b(?!\s*(?:1\s*=\s*1|1|TRUE)\s*(?:$|;))|\bLIMIT\b", match[1], re.IGNORECASE):
             yield Hazard("database", Severity.ASK, " ".join(match[1].split()[:3]))
+
+
+def detect_embedded_sql(command: SimpleCommand) -> Hazards:
+    """SQL that a program without an entry passes on: ``heroku pg:psql -c``, ``manage.py dbshell``."""
+    given = [value for flag, value in pairwise(command.words) if flag in _QUERY_OPTIONS]
+    for text in (*given, command.stdin_text):
+        if _SQL_BEGINNING.match(text):
+            yield from detect_sql_statements(text[:MAX_SQL_CHARS], "")
 
 
 def sql_files(words: Words) -> list[str]:

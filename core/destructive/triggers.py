@@ -17,6 +17,7 @@ _TOKEN = re.compile(r"[a-z0-9_]+")
 _LINES = load_toml(__package__, "destructive_lines.toml")
 _OTHER_WORDS = word_set(_LINES["words"])
 _MARKS = re.compile("".join(_LINES["marks"]))
+_WINDOWS_WORDS, _WINDOWS_MARKS = word_set(_LINES["windows"]), re.compile(_LINES["windows_marks"])
 _QUOTING = str.maketrans("", "", "'\"\\^`")
 
 
@@ -27,6 +28,12 @@ def has_trigger(line: str) -> bool:
         return True
     unquoted = plain.translate(_QUOTING)
     return unquoted != plain and not triggers.isdisjoint(_TOKEN.findall(unquoted))
+
+
+def may_be_windows(line: str) -> bool:
+    """Return whether ``line`` may be one of PowerShell or cmd that destroys something."""
+    plain = line.lower().translate(_QUOTING)
+    return bool(_WINDOWS_MARKS.search(line.lower())) or not _WINDOWS_WORDS.isdisjoint(_TOKEN.findall(plain))
 
 
 @cache
