@@ -30,6 +30,8 @@ HEAD_FIELDS = (
 )
 
 _READING_COMMANDS = frozenset({"context", "doctor", "help", "log", "stats", "status", "statusline", "why"})
+_CODE = re.compile(r"[a-z]+(?:-[a-z]+)*:")
+"""The beginning of a reason that is no sentence: ``delete-home: ~/``."""
 _UNTOLD_LIMITS = frozenset({"tier2_disabled"})
 """Limits of a turn that hold by default, and are no reason for anything."""
 _TOLD_INPUTS = ("signals", "limits", "names")
@@ -223,7 +225,8 @@ def _reason_of(part: Mapping[str, Any], entry: JournalEntry, language: str) -> s
         reason = SafeText(texts["sentence_and"].join(_dropped_reasons(text_of(part, "reason"), texts)))
     else:
         reason = texts.group("reasons").get(text_of(part, "reason"), text_of(part, "reason"))
-        if language == "zh" and (does := _policy_summary(component)):
+        is_sentence = language != "zh" and not _CODE.match(reason)
+        if not is_sentence and (does := _policy_summary(component, language)):
             reason = texts["policy_reason"].format(does=does, reason=reason) if reason else does
     name = name_part(component, language)
     decided = in_words(decision, language)
@@ -279,8 +282,9 @@ def _dropped_reasons(reason: str, texts: Messages) -> Iterator[str]:
         yield f"{in_words(snake, texts['language'])}: {said}"
 
 
-def _policy_summary(component: str) -> str:
-    """Return what a policy does, in Chinese, because its recorded reason is in English; empty for any other part."""
+def _policy_summary(component: str, language: str) -> str:
+    """Return what a policy does, for a recorded reason that is a code or in another language; empty for other parts."""
     described = load_toml("upbeat.core.policies", "descriptions.toml").get(component.removeprefix("policy "), {})
-    summary = text_of(mapping_of(described, "zh"), "summary").partition("。")[0]
-    return SafeText(re.sub(r"\{\w+\}", "…", summary))
+    summary = text_of(mapping_of(described, "zh" if language == "zh" else "en"), "summary")
+    first = re.split(r"。|\.(?=\s|$)", summary, maxsplit=1)[0]
+    return SafeText(re.sub(r"\{\w+\}", "…", first))

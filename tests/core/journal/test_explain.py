@@ -150,6 +150,15 @@ def test_a_chinese_reader_is_told_what_the_policy_does() -> None:
     assert line.endswith("（vim）。")
 
 
+def test_a_code_is_explained_by_what_the_policy_does() -> None:
+    """A recorded reason that is no sentence comes after the description of the policy, in English, too."""
+    part = {"component": "policy block-destructive-commands", "decision": "Deny", "reason": "delete-home: ~/"}
+    line = format_explanation(record("ToolStarting", 1, explanations=[part]), "en").split("\n")[1]
+
+    assert line.startswith("  policy block-destructive-commands (denied): Blocks commands that destroy data")
+    assert line.endswith("(delete-home: ~/).")
+
+
 def test_the_document() -> None:
     """The document has the summary, the reasons, and everything that is recorded; it matches its schema."""
     document = explanation_document(ENTRY)
