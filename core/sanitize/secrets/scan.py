@@ -63,7 +63,7 @@ _FIRST_WORDS = {
     )
 }
 """The first words of the names in tables: too many to search each as a literal."""
-_CHINESE_NAMES = ("密", "口令", "令牌", "私")
+_CHINESE_NAMES = ("密码", "密碼", "密钥", "密鑰", "口令", "令牌", "私钥", "私鑰")
 """Names of assignments in Chinese."""
 _SEPARATE_SETS = (["encoded"],)
 """Contexts whose expressions, in one set with the others, would multiply its states."""
@@ -129,10 +129,18 @@ _MAX_NESTED = 200
 
 
 def _iter_chinese(pattern: re.Pattern[str], lowered: str, text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches that begin at a name of an assignment in Chinese."""
+    """Yield the matches that begin at a name of an assignment in Chinese.
+
+    Raises:
+        TooManyMatchesError: There are too many names.
+    """
+    count = 0
     for name in _CHINESE_NAMES:
         position = lowered.find(name)
         while position >= 0:
+            count += 1
+            if count > MAX_CONTEXT_MATCHES:
+                raise TooManyMatchesError
             if match := pattern.match(text, position):
                 yield match
             position = lowered.find(name, max(_resume_at(match) if match else 0, position + 1))

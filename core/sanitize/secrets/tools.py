@@ -99,10 +99,16 @@ def find_in_commands(scan: ScannedText) -> Iterator[SecretSpan]:
         TooManyMatchesError: There are too many candidates.
     """
     text = scan.text
+    read: dict[str, int] = {}
     for match in scan.find_matches(_PROGRAM, "command", scan.lowered):
-        for row in _PROGRAMS.get(match[1], ()):
-            for start, end, is_certain in _find_in_command(text, match, row):
-                yield from _judge(text, start, end, is_certain=is_certain)
+        rows = _PROGRAMS.get(match[1])
+        if not rows or match.start() < read.get(match[1], 0):
+            continue
+        words, end = _split_words(text, match.end())
+        read[match[1]] = end
+        for row in rows:
+            for start, stop, is_certain in _find_in_command(text, match, row, words, end):
+                yield from _judge(text, start, stop, is_certain=is_certain)
     for match in _GENERIC.finditer(text) if "generic command" in scan.contexts else ():
         yield from _judge(text, *match.span("value"), is_certain=False)
 
@@ -122,7 +128,9 @@ def _looks_secret(value: str) -> bool:
     )
 
 
-def _find_in_command(text: str, program: re.Match[str], row: _Row) -> Iterator[tuple[int, int, bool]]:
+def _find_in_command(
+    text: str, program: re.Match[str], row: _Row, words: list[_Part], end: int
+) -> Iterator[tuple[int, int, bool]]:
     """Yield the bounds of the values at the places of ``row``, and whether it can only be a secret."""
     if row.begins_line and not _LINE_START.search(text, max(program.start() - 40, 0), program.start()):
         return
