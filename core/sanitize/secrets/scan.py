@@ -67,7 +67,7 @@ _CHINESE_NAMES = ("密码", "密碼", "密钥", "密鑰", "口令", "令牌", "�
 """Names of assignments in Chinese."""
 _SEPARATE_SETS = (["encoded"],)
 """Contexts whose expressions, in one set with the others, would multiply its states."""
-_MANY, _DENSE = 64, 40
+_MANY, _DENSE = 64, 12
 """The number of matches, and their distance in characters, from which on continuing without RE2 is faster."""
 
 CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
