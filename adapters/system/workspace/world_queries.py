@@ -107,7 +107,7 @@ class LocalWorldQueries:
                 return changed_files(root)
             case queries.OwnReportQuery():
                 return self._report(query.command, source, root)
-            case queries.IsNewUserQuery() if self._environment:
+            case queries.IsNewUserQuery() if self._environment and not self._environment.is_wrapped:
                 from upbeat.adapters.system.workspace.own_reports import is_new_user
 
                 return is_new_user(self._environment.state_home) and not self._is_headless(source)

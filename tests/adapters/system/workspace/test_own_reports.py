@@ -81,6 +81,13 @@ def test_a_user_is_new_once(tmp_path: Path, journal: SqliteJournal) -> None:
     assert 0o600 == (tmp_path / "state" / MARK_FILE).stat().st_mode & 0o777
 
 
+def test_below_codex_auto_nobody_is_introduced(tmp_path: Path) -> None:
+    """codex-auto has commands of its own, so its user stays new."""
+    environment = Environment({}, tmp_path, tmp_path / "state", tmp_path, is_wrapped=True)
+
+    assert not LocalWorldQueries(environment=environment).query(IsNewUserQuery(), SOURCE, "/repo")
+
+
 def test_a_folder_that_cannot_be_written(tmp_path: Path, journal: SqliteJournal) -> None:
     """A mark that cannot be stored is no error."""
     (tmp_path / "file").write_text("")
