@@ -112,7 +112,7 @@ def test_every_workflow_has_a_command() -> None:
             started[name] = resolve_workflow_name(slash.workflow, CONFIG["workflows"])
 
     assert set(CONFIG["workflows"]) == set(started.values())
-    assert {"auto", "status", "stop", "continue", "goal", "start-feature", "mul-dev", "quiet", "why"} == set(
+    assert {"auto", "status", "stop", "continue", "goal", "start-feature", "mul-dev", "quiet", "why", "context"} == set(
         COMMANDS
     ) - set(started)
 
