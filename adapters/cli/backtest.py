@@ -1,6 +1,6 @@
 """``upbeat backtest RULE``: replay your past sessions against a rule and report what it would have done.
 
-RULE is a rule file, the name of a rule, or the name of a policy that looks at one event only. The history is on this
+RULE is a rule file, or the name of a rule or policy. The history is on this
 disk: the journal, Claude Code's transcripts and Codex's rollouts, the latest first. Nothing is run, written or sent. A
 call that would have been blocked although it succeeded is a false alarm worth a look. Examples are printed without
 secrets. Press Ctrl-C to stop and print the counts so far.
@@ -26,9 +26,10 @@ from upbeat.adapters.wiring import build_history
 from upbeat.core.errors import JournalError, UserError
 from upbeat.core.policies import POLICIES_BY_NAME
 from upbeat.core.policy.definition import Policy
-from upbeat.core.rules.backtest import Backtest, BacktestReport, backtest_to_dict, policy_evaluator, rules_evaluator
+from upbeat.core.rules.backtest import Backtest, BacktestReport, backtest_to_dict, rules_evaluator
 from upbeat.core.rules.backtest_format import format_backtest
 from upbeat.core.rules.formats.markdown import parse_rule_file
+from upbeat.core.rules.policy_replay import PolicyReplay, bounded_report
 from upbeat.core.rules.rule import Owner, Rule
 from upbeat.core.settings_layers import did_you_mean
 
@@ -95,16 +96,16 @@ def run_backtest(
     on_progress: ProgressCallback | None = None,
 ) -> BacktestReport:
     """Replay the last ``days`` against a policy or the rules of one file, for at most ``limit_seconds``.
-
-    Raises:
-        NotReplayableError: The policy depends on more than one event.
+    A policy is replayed twice: with the worst and with the best answers to what the past cannot tell.
     """
+    replays: list[PolicyReplay] = []
     if isinstance(rules, Policy):
-        name, evaluator = rules.name, policy_evaluator(rules, environment.language)
+        name = rules.name
+        replays = [PolicyReplay(rules, environment.language, does_most=does_most) for does_most in (True, False)]
+        backtests = [Backtest(replay, time.perf_counter) for replay in replays]
     else:
         name = ", ".join(rule.name for rule in rules)
-        evaluator = rules_evaluator(rules, environment.language)
-    backtest = Backtest(evaluator, time.perf_counter)
+        backtests = [Backtest(rules_evaluator(rules, environment.language), time.perf_counter)]
     deadline = time.monotonic() + limit_seconds
     file_count = unread = 0
     stopped = ""
@@ -113,7 +114,7 @@ def run_backtest(
         for source in sources:
             if on_progress:
                 on_progress(file_count, len(sources))
-            if not _count_source(source, backtest, deadline):
+            if not _count_source(source, backtests, deadline):
                 stopped = "time"
                 break
             file_count += bool(source.path)
@@ -122,7 +123,8 @@ def run_backtest(
         unread += 1
     except KeyboardInterrupt:
         stopped = "interrupt"
-    return backtest.report(name, days, file_count, unread, stopped)
+    reports = [backtest.report(name, days, file_count, unread, stopped) for backtest in backtests]
+    return bounded_report(reports[0], reports[1], replays[0]) if replays else reports[0]
 
 
 def parse_days(text: str) -> int:
@@ -132,17 +134,20 @@ def parse_days(text: str) -> int:
     return int(text)
 
 
-def _count_source(source: HistorySource, backtest: Backtest, deadline: float) -> bool:
+def _count_source(source: HistorySource, backtests: Sequence[Backtest], deadline: float) -> bool:
     """Count all events of one source; return False if the time ran out first."""
     if not source.path:
-        backtest.skip_known_turns()
+        for backtest in backtests:
+            backtest.skip_known_turns()
     try:
         for event in source.events:
-            backtest.add(event)
+            for backtest in backtests:
+                backtest.add(event)
             if time.monotonic() > deadline:
                 return False
     finally:
-        backtest.end_record()
+        for backtest in backtests:
+            backtest.end_record()
     return True
 
 

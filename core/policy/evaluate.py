@@ -18,7 +18,7 @@ class PolicyOutcome:
     """The result of one policy for one event, or why it failed."""
 
     policy: Policy
-    result: PolicyResult
+    result: PolicyResult = NO_RESULT
     failure: str = ""
 
 

@@ -1,8 +1,7 @@
 """Replay recorded events against a rule and count what it would have done, with the actual outcome of each call.
 
 Invariant: pure and streaming; memory is bounded however long the history is. A call in several records counts once: an
-id of sixteen characters or more is globally unique, a shorter one only within its session. Only what depends on the
-event alone is replayed; a policy with queries or notes is rejected with a reason.
+id of sixteen characters or more is globally unique, a shorter one only within its session.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ from upbeat.core.contract.event import (
     ToolStarting,
     UserQuestionRequested,
 )
-from upbeat.core.errors import UserError
 from upbeat.core.journal.codec import make_text_storable, truncate_with_mark
-from upbeat.core.policy.definition import Policy, PolicyContext
-from upbeat.core.policy.evaluate import evaluate_policies
 from upbeat.core.rules.match import evaluate_rule
 from upbeat.core.rules.rule import MatchResult, Owner, Rule
 
@@ -105,44 +101,21 @@ _BY_EFFECT: Mapping[type[Effect], BacktestDecision] = {
 }
 _STRENGTH = {decision: index for index, decision in enumerate(BacktestDecision)}
 
+
+def strength_of(effects: Iterable[Effect]) -> int:
+    """Return how strong the strongest of ``effects`` is; 0 without any."""
+    decisions = (_BY_EFFECT.get(type(effect), BacktestDecision.INFORMED) for effect in effects)
+    return max((len(_STRENGTH) - _STRENGTH[decision] for decision in decisions), default=0)
+
+
 BacktestEvaluator = Callable[[Event, str, float], tuple[Effect, ...]]
 """Returns the effects of a rule for an event, in the repository ``root`` (real path), at a time in epoch seconds.
 
-Raises ``RuleEvaluationError``, or ``NotReplayableError`` if it depends on more than the event."""
-
-
-class NotReplayableError(UserError):
-    """The rule or policy cannot be replayed, because it depends on more than the event."""
+Raises ``RuleEvaluationError``. ``evaluations``, if it has that, is how often it evaluated the last event."""
 
 
 class RuleEvaluationError(Exception):
     """The rule failed at one event; the replay continues."""
-
-
-def policy_evaluator(policy: Policy, language: str) -> BacktestEvaluator:
-    """Return an evaluator of ``policy``.
-
-    Raises:
-        NotReplayableError: The policy has queries; raised by the evaluator when the policy takes notes.
-    """
-    if any(handler.queries for handler in policy.handlers.values()):
-        raise NotReplayableError(
-            f"the policy {policy.name} depends on the file system at the time, so it cannot be backtested"
-        )
-
-    def evaluate(event: Event, root: str, at: float) -> tuple[Effect, ...]:
-        effects: tuple[Effect, ...] = ()
-        for outcome in evaluate_policies(event, PolicyContext(now=at, language=language, root=root), (policy,)):
-            if outcome.failure:
-                raise RuleEvaluationError(outcome.failure)
-            if outcome.result.notes is not None:
-                raise NotReplayableError(
-                    f"the policy {policy.name} keeps notes between events, so it cannot be backtested"
-                )
-            effects += outcome.result.effects
-        return effects
-
-    return evaluate
 
 
 def rules_evaluator(rules: Iterable[Rule], language: str) -> BacktestEvaluator:
@@ -212,6 +185,12 @@ class BacktestReport:
     files: int = 0
     unread: int = 0
     stopped: str = ""
+    at_least: Mapping[BacktestDecision, CallCounts] | None = None
+    """The counts with the best answers to what the past cannot tell; ``decided`` has the worst. None if both agree."""
+    unknowns: tuple[str, ...] = ()
+    """What the past cannot tell and what made a difference."""
+    unrecorded: tuple[str, ...] = ()
+    """The kinds of events that it handles and that this history does not have."""
     schema_version: str = SCHEMA_VERSION
 
     @property
@@ -346,7 +325,7 @@ class Backtest:
             return None
         finally:
             if event_type in self._loaded:
-                self._times.add(self._clock() - started_at)
+                self._times.add((self._clock() - started_at) / getattr(self._evaluator, "evaluations", 1))
             self._loaded.add(event_type)
         decisions = (_BY_EFFECT.get(type(effect), BacktestDecision.INFORMED) for effect in effects)
         return min(decisions, key=_STRENGTH.__getitem__, default=None)

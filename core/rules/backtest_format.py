@@ -18,9 +18,7 @@ def format_backtest(report: BacktestReport, language: str) -> Iterator[str]:
         yield messages["searched"].format(**counts, first=report.first[:10], last=report.last[:10])
     if not report.sessions or not report.decided:
         yield messages["no_decisions" if report.sessions else "no_history"]
-    for decision in BacktestDecision:
-        if count := report.decided.get(decision):
-            yield _format_counts(decision, count, messages)
+    yield from _format_decisions(report, messages)
     if report.decided.get(BacktestDecision.BLOCKED):
         count_text = f"{report.false_blocks:,}"
         yield messages["false_blocks" if report.false_blocks else "no_false_blocks"].format(count=count_text)
@@ -40,6 +38,25 @@ def format_backtest(report: BacktestReport, language: str) -> Iterator[str]:
         yield messages["unread_files"].format(count=f"{report.unread:,}")
     if report.stopped:
         yield messages.group("stop_reasons")[report.stopped]
+
+
+def _format_decisions(report: BacktestReport, messages: Messages) -> Iterator[str]:
+    """Yield what it would have done; twice if that depends on what the past cannot tell."""
+    ends = {"": report.decided} if report.at_least is None else {"worst": report.decided, "best": report.at_least}
+    unknowns = messages.group("unknowns")
+    if report.at_least is not None:
+        joint = messages["joint"]
+        yield messages["unknown"].format(unknowns=joint.join(unknowns[name] for name in report.unknowns))
+    for end, decided in ends.items():
+        if end:
+            yield messages[end]
+            if not decided:
+                yield messages["no_decisions"]
+        for decision in BacktestDecision:
+            if count := decided.get(decision):
+                yield _format_counts(decision, count, messages)
+    if report.unrecorded and report.sessions:
+        yield messages["unrecorded"].format(events=", ".join(report.unrecorded))
 
 
 def _format_counts(decision: BacktestDecision, count: CallCounts, messages: Messages) -> str:

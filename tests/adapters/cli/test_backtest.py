@@ -164,11 +164,20 @@ def test_mistakes_are_one_sentence(here: Here, home: Path, arguments: list[str],
     assert expected in done.stderr
 
 
-def test_a_policy_that_looks_things_up_is_refused(here: Here, home: Path) -> None:
-    """The past does not tell what it would have seen."""
-    done = here("backtest", "suggest-compaction", cwd=home)
+def test_a_policy_that_looks_things_up_has_two_answers(here: Here, home: Path) -> None:
+    """What the past cannot tell is answered at worst and at best; what is certain is at both ends."""
+    (home / ".claude/projects").mkdir(parents=True, exist_ok=True)
+    transcript(
+        home, {"p1": ("rm -rf ~", "ok"), "p2": ("bash clean.sh", "ok"), "p3": ("ls", "ok")}, session="past-policy"
+    )
+    words = ("backtest", "block-destructive-commands", "--days", "36500")
+    report = json.loads(here(*words, "--json", cwd=home).stdout)
+    text = here(*words, cwd=home).stdout.decode()
 
-    assert (1, True) == (done.code, "cannot be backtested" in done.stderr)
+    certain, possible = (report[name]["blocked"]["all"] for name in ("at_least", "decided"))
+    assert 1 == possible - certain
+    assert "ScriptFilesQuery" in report["unknowns"]
+    assert "  the past cannot tell what scripts contained\n  with the worst answers, at most:\n" in text
 
 
 def test_a_limit_and_an_interrupt_leave_what_was_counted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ from upbeat.core.rules.backtest import (
     CallCounts,
     CallStatus,
     HistoryItem,
-    NotReplayableError,
     RecordedCallEnd,
     RecordedEvent,
     RuleEvaluationError,
@@ -130,16 +129,6 @@ def test_a_failing_rule_is_counted() -> None:
         raise RuleEvaluationError("x")
 
     assert (2, 4) == ((report := report_on(call("a"), call("b", name="d"), judge=judge)).calls, report.errors)
-
-
-def test_a_rule_that_cannot_be_replayed() -> None:
-    """A rule that depends on more than the event ends the backtest."""
-
-    def judge(event: object, _root: str, _at: float) -> tuple[()]:
-        raise NotReplayableError("why")
-
-    with pytest.raises(NotReplayableError, match="why"):
-        report_on(call("a"), judge=judge)
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,21 @@ def test_a_report() -> None:
 def test_an_empty_report(report: BacktestReport, line: str) -> None:
     """A report without decisions ends with why."""
     assert line == list(format_backtest(report, "en"))[-1]
+
+
+def test_both_ends_of_a_policy() -> None:
+    """With answers that make a difference, the worst and the best counts are shown, and why."""
+    report = replace(REPORT, at_least={}, unknowns=("ScriptFilesQuery", "Workflow"), unrecorded=("SessionStarted",))
+
+    assert [
+        "  the past cannot tell what scripts contained; whether a workflow was running",
+        "  with the worst answers, at most:",
+        "  would have blocked 3: 2 had succeeded, 1 failed, 0 were denied, 0 unknown",
+        "  would have sent a message at 1",
+        "  with the best answers, at least:",
+        "  it would have done nothing",
+        "  not in this history, so not replayed: SessionStarted",
+    ] == list(format_backtest(report, "en"))[2:9]
 
 
 def test_chinese_has_the_same_lines() -> None:
