@@ -26,7 +26,7 @@ from upbeat.adapters.system.config.resolver import LocalContextResolver, working
 from upbeat.adapters.system.environment import Environment, child_variables, read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.system.terminal import are_terminals, print_lines, read_screen
 from upbeat.adapters.wiring import build_index_manager, build_journal
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.timestamp import format_timestamp
@@ -40,7 +40,7 @@ from upbeat.core.doctor.findings import (
     State,
     doctor_document,
 )
-from upbeat.core.doctor.show import doctor_lines
+from upbeat.core.doctor.show import doctor_screen
 from upbeat.core.messages.catalogue import Messages, load_messages
 
 EXIT_NO_CLIENT = 5
@@ -67,13 +67,14 @@ def run(arguments: Sequence[str]) -> int:
     messages = load_messages("doctor", "en" if options.json else environment.language)
     client_names = (options.client,) if options.client else tuple(CLIENT_BY_CLI_NAME)
     report = build_doctor_report(environment, client_names, messages, probe=options.probe)
+    screen = read_screen(environment)
     if options.json:
         print(json.dumps(doctor_document(report), indent=2, ensure_ascii=False))
         return exit_code(report)
-    print("\n".join(doctor_lines(report, messages)))
+    print_lines(doctor_screen(report, messages, screen), environment)
     if report.reasons & TRUST_REASONS and are_terminals(sys.stdin, sys.stdout) and _offer_review(report, messages):
         report = build_doctor_report(environment, client_names, messages, probe=False)
-        print("\n".join(doctor_lines(report, messages)))
+        print_lines(doctor_screen(report, messages, screen), environment)
     return exit_code(report)
 
 

@@ -1,6 +1,7 @@
-"""``upbeat log``: list the records of all sessions, the latest last; ``upbeat log prune``; ``upbeat log verify``.
+"""``upbeat log``: list what happened in all sessions, the latest last; ``upbeat log prune``; ``upbeat log verify``.
 
-`--follow` waits for new records and prints them; with `--json` it prints one object per line.
+A line has the number of the record, how long ago it was, what happened, and what upbeat did; `--json` has all that is
+stored. `--follow` waits for new records and prints them; with `--json` it prints one object per line.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option, create_parser, parse_count
-from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.option_parser import OptionParser
+from upbeat.adapters.system.terminal import print_lines, read_screen
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.journal import show
+from upbeat.core.journal.log_screen import entry_lines, log_lines
 from upbeat.core.messages.catalogue import load_messages
 
 DEFAULT_COUNT = 20
@@ -52,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.before and options.action != "prune":
         parser.error("--before requires prune")
     environment = read_environment()
-    journal, language = build_journal(environment), environment.language
+    journal, language, screen = build_journal(environment), environment.language, read_screen(environment)
     if options.action == "prune":
         pruned = journal.prune(options.before)
         health = journal.health()
@@ -65,11 +68,14 @@ def run(arguments: Sequence[str]) -> int:
     else:
         options.session = options.session and (journal.find_session(options.session) or options.session)
         if options.follow:
-            _follow(journal, options, language)
+            _follow(journal, options, environment)
         entries = journal.records(options.session, last=options.last)
         document, code = show.log_document(entries), 0
-        lines = [show.entry_line(entry, language) for entry in entries]
-        if not lines:
+        if entries and not options.json:
+            print_lines(log_lines(entries, screen), environment)
+            return code
+        lines = []
+        if not entries:
             texts = load_messages("journal", language)
             is_empty = not journal.records(last=1)
             lines = [texts["log_empty"] if is_empty else texts["no_such_session"].format(start=options.session)]
@@ -77,14 +83,18 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _follow(journal: SqliteJournal, options: argparse.Namespace, language: str) -> NoReturn:
+def _follow(journal: SqliteJournal, options: argparse.Namespace, environment: Environment) -> NoReturn:
     """Print the last records and every new one, until Ctrl-C."""
     last_seq = max((entry.seq for entry in journal.records(last=1)), default=0)
-    entries = journal.records(options.session, last=options.last)
+    entries, last_session = journal.records(options.session, last=options.last), None
     while True:
-        for entry in entries:
-            line = json.dumps({"schema_version": SCHEMA_VERSION, **show.entry_document(entry)}, ensure_ascii=False)
-            print(line if options.json else show.entry_line(entry, language), flush=True)
+        if options.json:
+            for entry in entries:
+                document = {"schema_version": SCHEMA_VERSION, **show.entry_document(entry)}
+                print(json.dumps(document, ensure_ascii=False), flush=True)
+        else:
+            print_lines(entry_lines(entries, read_screen(environment), last_session), environment)
+        last_session = entries[-1].text_field("session_id") if entries else last_session
         last_seq = max([last_seq, *(entry.seq for entry in entries)])
         time.sleep(POLL_SECONDS)
         entries = journal.records(options.session, last=MAX_BATCH, after=last_seq)

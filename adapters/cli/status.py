@@ -1,4 +1,4 @@
-"""``upbeat status``: show the sessions of this repository (workflow, stage, loop) and the state of the journal.
+"""``upbeat status``: show where the workflows of this repository stand, its sessions, and the state of the journal.
 
 A workflow that cannot go on without you `needs you`, with the steps that have not passed: a step has used all its
 attempts, the loop has ended at a limit, the last turn asked you something, failed or was interrupted, or the session
@@ -18,11 +18,13 @@ from upbeat.adapters.system.config.settings import load_settings
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
+from upbeat.adapters.system.terminal import print_lines, read_screen
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE, UNSTORED_EXIT_CODE
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.record import StoredSession
-from upbeat.core.journal.show import status_document, status_text
+from upbeat.core.journal.show import status_document
+from upbeat.core.journal.status_screen import status_lines
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.settings import Activation
 
@@ -62,7 +64,7 @@ def run(arguments: Sequence[str]) -> int:
         if disabled_by:
             texts = load_messages("journal", environment.language)
             print(texts["disabled"].format(origin=disabled_by))
-        print(status_text(root, sessions, health, environment.language, other_roots))
+        print_lines(status_lines(root, sessions, health, read_screen(environment), other_roots), environment)
     if health.problem:
         return UNSTORED_EXIT_CODE
     return NEEDS_USER_EXIT_CODE if any(session.state.awaits_user for session in sessions) else 0

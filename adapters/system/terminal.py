@@ -8,14 +8,19 @@ visible to users, and the same text in JSON. upbeat's own control sequences go t
 from __future__ import annotations
 
 import re
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from upbeat.adapters.system.environment import Environment
+    from upbeat.core.messages.layout import Line, Screen
 
 
 def escape_controls(text: str) -> str:
@@ -81,6 +86,26 @@ def write_control(stream: TextIO, text: str) -> None:
     inner = stream.inner if isinstance(stream, EscapingStream) else stream
     inner.write(text)
     inner.flush()
+
+
+def read_screen(environment: Environment) -> Screen:
+    """Return the screen to lay out for: the terminal's columns or ``COLUMNS``, else 80; now; the user's language."""
+    from upbeat.core.messages.layout import Screen
+
+    return Screen(environment.language, shutil.get_terminal_size().columns, datetime.now(UTC))
+
+
+def print_lines(lines: Iterable[Line], environment: Environment) -> None:
+    """Print ``lines`` on standard output; with colors at a terminal, unless the user wants none."""
+    has_color = environment.has_color and are_terminals(sys.stdout)
+    for text, style, styled in lines:
+        if has_color and style and styled:
+            write_control(sys.stdout, f"\x1b[{style}m")
+            sys.stdout.write(text[:styled])
+            write_control(sys.stdout, "\x1b[0m")
+            text = text[styled:]
+        print(text)
+    sys.stdout.flush()
 
 
 def _report_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -5,33 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from wcwidth import width as display_width
-
 from upbeat.core.doctor import findings
 from upbeat.core.doctor.diagnose import format_reason
+from upbeat.core.messages import layout
 from upbeat.core.messages.catalogue import Messages
+from upbeat.core.messages.layout import Line, Mark, Screen
 
 INDENT = "  "
-_AGE_UNITS = ((90, 1, "seconds_ago"), (90 * 60, 60, "minutes_ago"), (48 * 3600, 3600, "hours_ago"))
+_STATE_MARKS = {
+    findings.State.ACTIVE: layout.GOOD,
+    findings.State.UNVERIFIED: layout.QUIET,
+    findings.State.ACTION_NEEDED: layout.BAD,
+}
+_CHECK_MARKS = {
+    findings.CheckStatus.OK: layout.GOOD,
+    findings.CheckStatus.NOTE: layout.QUIET,
+    findings.CheckStatus.BAD: layout.ATTENTION,
+}
 
 
-def doctor_lines(report: findings.DoctorReport, messages: Messages) -> Iterator[str]:
+def doctor_screen(report: findings.DoctorReport, messages: Messages, screen: Screen) -> Iterator[Line]:
     """Yield the lines of ``report``; the first one is the summary."""
-    yield summary_line(report, messages)
+    yield from layout.headline(summary_line(report, messages), screen)
     shown: set[str] = set()
+    screen = screen._replace(now=datetime.fromisoformat(report.at))
     for client in report.clients:
-        yield ""
-        yield from _client_lines(client, report.at, messages, shown)
-    yield ""
-    yield messages["installation"]
-    width = max((len(check.name) for check in report.checks), default=0)
+        yield Line("")
+        yield from _client_lines(client, screen, messages, shown)
+    yield Line("")
+    yield Line(messages["installation"])
+    rows, marks = [], []
     for check in report.checks:
-        mark = {findings.CheckStatus.OK: " ", findings.CheckStatus.NOTE: "-", findings.CheckStatus.BAD: "!"}[
-            check.status
-        ]
-        yield f"{mark} {check.name:<{width}}  {check.message}"
-        if check.fix:
-            yield f"  {'':<{width}}  {messages['fix'].format(fix=check.fix)}"
+        fix = " " + messages["fix"].format(fix=check.fix) if check.fix else ""
+        rows.append((check.name, check.message + fix))
+        marks.append(_CHECK_MARKS[check.status])
+    yield from layout.table(rows, screen, INDENT, marks)
 
 
 def summary_line(report: findings.DoctorReport, messages: Messages) -> str:
@@ -49,34 +57,31 @@ def summary_line(report: findings.DoctorReport, messages: Messages) -> str:
     return messages[f"some_{report.state}"].format(**fields)
 
 
-def _pad(text: str, columns: int) -> str:
-    return text + " " * max(columns - display_width(text), 0)
-
-
-def _client_lines(client: findings.ClientReport, at: str, messages: Messages, shown: set[str]) -> Iterator[str]:
+def _client_lines(client: findings.ClientReport, screen: Screen, messages: Messages, shown: set[str]) -> Iterator[Line]:
     title = " ".join(part for part in (client.name, client.version) if part)
     if client.install_status is findings.InstallStatus.CLIENT_NOT_FOUND:
-        yield f"{title}: {messages['client_not_found']}"
-        yield from (INDENT + note for note in client.notes)
+        yield from layout.paragraph(f"{title}: {messages['client_not_found']}", screen)
+        for note in client.notes:
+            yield from layout.paragraph(note, screen, INDENT)
         return
     if client.install_status is findings.InstallStatus.NOT_INSTALLED:
-        yield f"{title}: {messages['not_installed'].format(cli_name=client.cli_name)}"
+        not_installed = messages["not_installed"].format(cli_name=client.cli_name)
+        yield from layout.paragraph(f"{title}: {not_installed}", screen)
         return
-    yield title
-    states = messages.group("states")
-    state_width = max(map(display_width, states.values()))
-    summaries = messages.group("hook_points")
-    width = max(map(display_width, summaries.values()))
-    for hook_point in client.hook_points:
-        state = states[hook_point.state]
-        proof = _format_proof(hook_point.proof, at, messages) if hook_point.proof else ""
-        what = _pad(summaries[hook_point.hook_point], width)
-        yield f"{INDENT}{_pad(state, state_width)}  {what}  {proof}".rstrip()
-    yield from _reason_lines(client, messages, shown)
-    yield from (INDENT + note for note in client.notes)
+    yield Line(title, layout.Style.STRONG, len(title))
+    states, summaries = messages.group("states"), messages.group("hook_points")
+    rows, marks = [], list[Mark]()
+    for point in client.hook_points:
+        proof = _format_proof(point.proof, screen, messages) if point.proof else ""
+        rows.append((states[point.state], summaries[point.hook_point], proof))
+        marks.append(_STATE_MARKS[point.state])
+    yield from layout.table(rows, screen, INDENT, marks)
+    yield from _reason_lines(client, screen, messages, shown)
+    for note in client.notes:
+        yield from layout.paragraph(note, screen, INDENT)
 
 
-def _reason_lines(client: findings.ClientReport, messages: Messages, shown: set[str]) -> Iterator[str]:
+def _reason_lines(client: findings.ClientReport, screen: Screen, messages: Messages, shown: set[str]) -> Iterator[Line]:
     """Yield each reason once with all of its details, except those that are in ``shown`` already."""
     details: dict[findings.Reason, dict[str, None]] = {}
     for diagnosis in (diagnosis for hook_point in client.hook_points for diagnosis in hook_point.reasons):
@@ -87,20 +92,13 @@ def _reason_lines(client: findings.ClientReport, messages: Messages, shown: set[
     for reason, named in new.items():
         shown |= {f"{reason} {detail}" for detail in named}
         message, fix = format_reason(reason, ", ".join(named), client.hook_owner, client.cli_name, messages)
-        yield f"{INDENT}{'-' if reason is findings.Reason.UNPROVEN else '!'} {message}"
-        yield f"{INDENT}  {messages['fix'].format(fix=fix)}"
+        mark = layout.QUIET if reason is findings.Reason.UNPROVEN else layout.ATTENTION
+        yield from layout.marked(mark, message, screen, INDENT)
+        yield from layout.paragraph(messages["fix"].format(fix=fix), screen, INDENT * 2)
     if len(new) < len(details):
-        yield f"{INDENT}! {messages['repeated_reasons']}"
+        yield from layout.marked(layout.ATTENTION, messages["repeated_reasons"], screen, INDENT)
 
 
-def _format_proof(proof: findings.Proof, at: str, messages: Messages) -> str:
-    ago = _format_age(proof.at, at, messages) if proof.at else ""
-    return messages[f"proof_{proof.kind}"].format(ago=ago, session=proof.session_id[:8])
-
-
-def _format_age(then: str, now: str, messages: Messages) -> str:
-    seconds = max((datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds(), 0)
-    for below, unit, text in _AGE_UNITS:
-        if seconds < below:
-            return str(messages[text].format(count=int(seconds // unit)))
-    return messages["days_ago"].format(count=int(seconds // 86400))
+def _format_proof(proof: findings.Proof, screen: Screen, messages: Messages) -> str:
+    ago = layout.relative_time(proof.at, screen)
+    return messages[f"proof_{proof.kind}"].format(ago=ago)

@@ -11,25 +11,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult, StoredSession, VerificationResult
-from upbeat.core.journal.words import format_time, in_words, to_single_line
-from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import format_count, load_messages
-from upbeat.core.workflow.prompts import describe_end_reason
 from upbeat.core.workflow.registry import SPEC_MODE, Stage, stage_of_step_key
 from upbeat.core.workflow.state import (
     Evidence,
-    RunStatus,
     StepStatus,
     StepVerdict,
     WorkflowRun,
     WorkflowStep,
     self_declared_steps,
 )
-from upbeat.core.workflow.verdict.evidence import TESTS, check_evidence
 
 SCHEMA_VERSION = "1.0"
 MEGABYTE = 1024 * 1024
-MAX_SHOWN_STEPS = 4
 NO_STAGES: Mapping[str, Stage] = {}
 
 
@@ -46,32 +40,13 @@ def log_document(entries: Sequence[JournalEntry]) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "records": [entry_document(entry) for entry in entries]}
 
 
-def entry_line(entry: JournalEntry, language: str) -> str:
-    """Return a record on one line: number, time, client, session, event, decisions and effects, milliseconds."""
-    decisions = [
-        f"{part.get('component', '')}: {in_words(part.get('decision', ''), language)}"
-        for part in mappings_of(entry.body, "explanations")
-    ]
-    effects = [f"→ {_effect_line(effect, language)}" for effect in mappings_of(entry.body, "effects")]
-    parts = [
-        f"{entry.seq:>6}",
-        format_time(entry.text_field("at")),
-        f"{entry.text_field('client') or '-':<11}",
-        f"{entry.text_field('session_id')[:8] or '-':<8}",
-        f"{entry.text_field('event'):<18}",
-        to_single_line("; ".join([*decisions, *effects])),
-        f"{entry.body.get('duration_ms', 0)} ms",
-    ]
-    return "  ".join(part for part in parts if part.strip())
-
-
 def prune_lines(pruned: PruneResult, health: JournalHealth, language: str) -> Iterator[str]:
     """Yield what ``upbeat log prune`` has removed."""
     texts = load_messages("journal", language)
     yield texts["pruned"].format(
         records=format_count("record", pruned.records, language),
         sessions=format_count("session", pruned.sessions, language),
-        size=_format_megabytes(health.size_bytes),
+        size=format_megabytes(health.size_bytes),
     )
     if not pruned.is_finished:
         yield texts["more_to_prune"]
@@ -142,7 +117,7 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence], stages: Mappin
         "goal": run.goal,
         "status": run.status.value,
         "reason": run.reason,
-        "stages": list(_current_stages(run)),
+        "stages": list(current_keys(run)),
         "done": len(run.passed_steps),
         "steps": len(run.steps),
         "self_declared": [step.key for step in self_declared_steps(run)],
@@ -212,105 +187,11 @@ def _evidence_document(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def status_text(
-    root: str,
-    sessions: Sequence[StoredSession],
-    health: JournalHealth,
-    language: str,
-    recorded_roots: Sequence[str] = (),
-) -> str:
-    """Return the text of ``upbeat status``: a line for each session of the repository, and the journal's health.
-
-    ``recorded_roots`` are other repositories with sessions, shown where this one has none.
-    """
-    lines = [f"  {_session_line(session, language)}" for session in sessions if not session.is_renamed]
-    if not lines:
-        texts = load_messages("journal", language)
-        lines = [f"  {texts['no_session']}"]
-        if recorded_roots:
-            lines.append(f"  {texts['recorded_elsewhere'].format(roots=', '.join(recorded_roots))}")
-    return "\n".join([root, *lines, *health_lines(health, language)])
-
-
-def _session_line(session: StoredSession, language: str) -> str:
-    """Return a session on one line: client, name, workflow with its steps, loop, last event."""
-    texts, loop, last = load_messages("journal", language), session.state.loop, session.last_entry
-    parts = [session.client or "-", session.session_id[:8]]
-    if session.problem:
-        parts.append(texts["unreadable"].format(problem=session.problem))
-    elif run := session.state.run:
-        parts += _run_parts(run, session.state.awaits_user, language)
-        if note := check_evidence(TESTS, session.state.evidence, "", language).note:
-            parts.append(load_messages("workflow", language)["tests_note"].format(note=note))
-        if run.is_running:
-            parts.append(texts["loop"].format(times=format_count("time", loop.iterations, language)))
-            if loop.end_reason:
-                reason = describe_end_reason(loop.end_reason, loop.turns_without_progress, language)
-                parts.append(texts["loop_ended"].format(reason=reason))
-    else:
-        parts.append(texts["no_workflow"])
-    if session.state.has_ended:
-        parts.append(texts["ended"])
-    if last:
-        parts.append(texts["last_event"].format(event=last.text_field("event"), at=format_time(last.text_field("at"))))
-    return "  ".join(parts)
-
-
-def _run_parts(run: WorkflowRun, needs_user: str, language: str) -> Iterator[str]:
-    """Yield the workflow with its status, its current steps, what has failed, and what it waits for."""
-    texts, stages = load_messages("journal", language), _current_stages(run)
-    status = RunStatus.NEEDS_HUMAN if needs_user else run.status
-    yield texts["run"].format(workflow=run.workflow, status=in_words(status, language))
-    shown = ", ".join(stages[:MAX_SHOWN_STEPS]) + (" …" if len(stages) > MAX_SHOWN_STEPS else "")
-    yield texts["steps"].format(steps=shown, done=len(run.passed_steps), all=len(run.steps)).lstrip()
-    if run.failed_steps:
-        yield texts["not_passed"].format(steps=", ".join(step.key for step in run.failed_steps))
-    if claimed := self_declared_steps(run):
-        yield texts["self_declared"].format(steps=", ".join(step.key for step in claimed))
-    if run.status is RunStatus.NEEDS_HUMAN:
-        yield texts["needs_human"].format(step=run.reason)
-    if waits := texts.group("waits").get(needs_user):
-        yield waits
-
-
-def _current_stages(run: WorkflowRun) -> tuple[str, ...]:
+def current_keys(run: WorkflowRun) -> tuple[str, ...]:
     """Return the active steps; without any, those that come next."""
     active = tuple(step.key for step in run.steps if step.status is StepStatus.ACTIVE)
     group = min((step.group for step in run.steps if step.status is StepStatus.PENDING), default=None)
     return active or tuple(step.key for step in run.steps if step.group == group and step.status is StepStatus.PENDING)
-
-
-def health_lines(health: JournalHealth, language: str) -> Iterator[str]:
-    """Yield the state of the journal, and how to fix it."""
-    texts = load_messages("journal", language)
-    if health.problem:
-        yield health.path
-        yield "  " + texts["unhealthy"].format(problem=health.problem)
-    elif not health.exists:
-        yield texts["no_journal"].format(path=health.path)
-    else:
-        yield texts["journal"].format(
-            path=health.path,
-            records=format_count("record", health.records, language),
-            sessions=format_count("session", health.sessions, language),
-            size=_format_megabytes(health.size_bytes),
-            oldest=format_time(health.oldest) or "-",
-        )
-        yield "  " + texts["healthy"].format(mode=health.journal_mode)
-    if health.write_failures:
-        events = format_count("event", health.write_failures, language)
-        yield "  " + texts["failures"].format(events=events, last=health.last_failure)
-    if health.damaged_files:
-        yield "  " + texts["damaged"].format(names=", ".join(health.damaged_files))
-
-
-# Words and values
-
-
-def _effect_line(effect: Mapping[str, Any], language: str) -> str:
-    characters = format_count("character", len(str(effect.get("text", ""))), language)
-    text = load_messages("journal", language)["effect"]
-    return text.format(kind=in_words(effect.get("kind", ""), language), characters=characters)
 
 
 def _format_seconds(at: float) -> str:
@@ -318,5 +199,5 @@ def _format_seconds(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""
 
 
-def _format_megabytes(size_bytes: int) -> str:
+def format_megabytes(size_bytes: int) -> str:
     return f"{size_bytes / MEGABYTE:.1f} MB"

@@ -28,10 +28,11 @@ from upbeat.adapters.codex_auto.app.complete import PromptCompleter, RepositoryF
 from upbeat.adapters.codex_auto.app.options import prompt_problem
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view import explain
-from upbeat.adapters.codex_auto.view.show import Style, clip_to_width
+from upbeat.adapters.codex_auto.view.show import Style
 from upbeat.adapters.system.git.commands import list_files
 from upbeat.core.contract.report import TurnReport
 from upbeat.core.engine.ports import RepoContext
+from upbeat.core.messages.layout import clip_to_width
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.settings import Settings

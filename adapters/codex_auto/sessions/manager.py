@@ -17,9 +17,9 @@ from upbeat.adapters.codex.transport.base import TokenUsage
 from upbeat.adapters.codex_auto.sessions.session import DEFAULT_SESSION, Lease, Session, is_thread_id
 from upbeat.adapters.codex_auto.sessions.store import Claim, SessionStore, StoredSession
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.show import clip_to_width
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.core.contract.timestamp import format_timestamp
+from upbeat.core.messages.layout import clip_to_width
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.truncate import truncate_at_word

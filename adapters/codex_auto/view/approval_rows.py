@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.show import MARK_BY_KIND, Style, line_style, wrap_to_width
+from upbeat.adapters.codex_auto.view.show import MARK_BY_KIND, Style, line_style
+from upbeat.core.messages.layout import wrap_to_width
 from upbeat.core.sanitize.exact import DEFAULT_MARKS, Marks, exact_rows
 
 StyledRow = tuple[str, str]

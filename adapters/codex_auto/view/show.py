@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -18,6 +18,7 @@ from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.core.contract.codes import QUIET_LIMITS
 from upbeat.core.contract.report import Limit, TurnReport
+from upbeat.core.messages.layout import clip_to_width, wrap_to_width
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.exact import escape_exactly
 
@@ -30,10 +31,6 @@ MARKDOWN_COLUMNS = 60
 _DEFAULT_WIDTH = 80
 _DEFAULT_HEIGHT = 24
 _HUNK = re.compile(r"@@ [^@]*@@")
-_BREAK_UNIT = re.compile(
-    r"[\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60] *|[^ \u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]+ *| +"
-)
-"""What a line may break after: a word, or a character of a script without spaces."""
 MARK_BY_KIND = {"add": "+", "update": "~", "delete": "-"}
 _MARK_BY_STATUS = {"completed": "☑", "inProgress": "▸"}
 
@@ -315,45 +312,6 @@ class TurnPrinter:
     @property
     def _is_one_terminal(self) -> bool:
         return self.answer_stream is self.status_stream
-
-
-def _display_width(text: str) -> int:
-    """Return the columns that ``text`` takes in a terminal."""
-    if text.isascii():
-        return len(text)
-    from wcwidth import width  # takes 25 ms to load: only for text that needs it
-
-    return width(text)
-
-
-def clip_to_width(text: str, width: int) -> str:
-    """Return ``text`` in at most ``width`` columns of a terminal; clipped text ends with ``…``."""
-    columns = 0
-    fits = 0
-    for position, char in enumerate(text):
-        columns += _display_width(char)
-        if columns <= width - 1:
-            fits = position + 1
-        if columns > width:
-            return text[:fits] + "…"
-    return text
-
-
-def wrap_to_width(text: str, width: int) -> str:
-    """Wrap long lines of ``text`` between words; the terminal wraps words that are too long."""
-    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, width))
-
-
-def _wrap_line(line: str, width: int) -> Iterator[str]:
-    start = end = columns = 0
-    for word in _BREAK_UNIT.findall(line):
-        size = _display_width(word.rstrip(" "))
-        if columns + size > width and end > start:
-            yield line[start:end].rstrip(" ")
-            start, columns = end, 0
-        columns += size + len(word) - len(word.rstrip(" "))
-        end += len(word)
-    yield line[start:]
 
 
 def _terminal_width(stream: TextIO) -> int:

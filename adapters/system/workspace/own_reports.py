@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.explain import find_telling_entry, format_explanation
-from upbeat.core.journal.show import status_text
+from upbeat.core.journal.status_screen import status_lines
 from upbeat.core.journal.turn_context import context_text, find_last_turn
 from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.messages.layout import Screen, to_text
 
 MAX_SEARCHED_RECORDS = 500
 """Records of the session that are searched."""
 MAX_SESSIONS = 10
+COLUMNS = 76
+"""What a client's terminal leaves of 80 columns."""
 MARK_FILE = Path("upbeat", "introduced")
 """In the state folder: the user has been told the commands."""
 
@@ -23,7 +27,8 @@ def report_on_itself(command: str, session_id: str, root: str, journal: SqliteJo
     """Return what ``command`` shows of this session, or of its repository."""
     try:
         if command == "status":
-            return status_text(root, journal.sessions(root, MAX_SESSIONS), journal.health(), language)
+            screen = Screen(language, COLUMNS, datetime.now(UTC))
+            return to_text(status_lines(root, journal.sessions(root, MAX_SESSIONS), journal.health(), screen))
         entries = journal.records(session_id, last=MAX_SEARCHED_RECORDS) if session_id else ()
     except JournalError as error:
         return str(error)

@@ -21,7 +21,7 @@ def program(home: Path, name: str, line: str) -> None:
 
 def test_no_client_has_upbeat(here: Here, tmp_path: Path) -> None:
     """Without clients there is nothing to check: that is said, how to change it, and the exit code is 5."""
-    done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"))
+    done = here("doctor", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin"))
     lines = done.stdout.decode().splitlines()
 
     assert (5, "") == (done.code, done.stderr)
@@ -32,8 +32,8 @@ def test_no_client_has_upbeat(here: Here, tmp_path: Path) -> None:
 def test_unverified(here: Here, tmp_path: Path) -> None:
     """Right after the installation nothing is wrong: it says what is not verified yet, and exits with 0."""
     program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
-    here("install", "claude", "--yes", cwd=tmp_path)
-    done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
+    here("install", "claude", "--yes", cwd=tmp_path, COLUMNS="500")
+    done = here("doctor", "claude", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin"))
     report = done.stdout.decode()
 
     assert (0, "") == (done.code, done.stderr)
@@ -45,10 +45,10 @@ def test_unverified(here: Here, tmp_path: Path) -> None:
 def test_action_needed(here: Here, tmp_path: Path) -> None:
     """Hooks that are switched off need the user: exit code 1."""
     program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
-    here("install", "claude", "--yes", cwd=tmp_path)
+    here("install", "claude", "--yes", cwd=tmp_path, COLUMNS="500")
     settings = tmp_path / ".claude/settings.json"
     settings.write_text(settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
-    done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
+    done = here("doctor", "claude", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin"))
 
     assert 1 == done.code
     assert done.stdout.decode().startswith("ACTION NEEDED: 6 of 6 hooks (Claude Code).\n")
@@ -57,7 +57,7 @@ def test_action_needed(here: Here, tmp_path: Path) -> None:
 def test_json(here: Here, tmp_path: Path) -> None:
     """One object that keeps to its schema, in English whatever the language."""
     program(tmp_path, "codex", "exit 1")
-    done = here("doctor", "--json", cwd=tmp_path, PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
+    done = here("doctor", "--json", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
     report = json.loads(done.stdout)
     jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(report)
 
@@ -68,14 +68,14 @@ def test_json(here: Here, tmp_path: Path) -> None:
 
 def test_chinese(here: Here, tmp_path: Path) -> None:
     """People get their language."""
-    done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
+    done = here("doctor", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
 
     assert done.stdout.decode().startswith("PATH 上没有安装了 upbeat 的客户端")
 
 
 def test_a_wrong_argument(here: Here, tmp_path: Path) -> None:
     """An unknown client is a usage error."""
-    assert 2 == here("doctor", "emacs", cwd=tmp_path).code
+    assert 2 == here("doctor", "emacs", cwd=tmp_path, COLUMNS="500").code
 
 
 def test_a_client_of_the_repository_is_not_started(here: Here, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_invalid_settings_are_reported(here: Here, tmp_path: Path) -> None:
     settings = tmp_path / ".config/upbeat/auto-tools.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text('enabeld = "auto"\n')
-    report = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin")).stdout.decode()
+    report = here("doctor", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin")).stdout.decode()
 
     problem = f"{settings}:1: unknown key 'enabeld'; did you mean 'enabled'?"
     assert f"! settings     the settings are invalid, so upbeat adds no context: {problem}" in report

@@ -21,15 +21,15 @@ WAY_OUT = "the next event of a client sets it aside and begins a new one"
 
 
 def test_log(here: Here, journal: SqliteJournal, home: Path) -> None:
-    """The records of all sessions, a line each, the latest last."""
+    """What happened in all sessions, a line each, the latest last, in a pipe without colors."""
     done = here("log", cwd=home)
     lines = done.stdout.decode().splitlines()
+    numbered = [line.split()[0] for line in lines if line[:5].strip().isdigit()]
 
-    assert (0, "", ["1", "2", "3", "4", "5"]) == (done.code, done.stderr, [line.split()[0] for line in lines])
-    assert (
-        "     4  2026-01-02 03:04:05Z  claude-code  other     TurnEnding          "
-        "loop: turn continued; → turn continued, 15 characters  3.2 ms" == lines[3]
-    )
+    assert (0, "", ["1", "2", "3", "4", "5"]) == (done.code, done.stderr, numbered)
+    assert lines[0].startswith("5 events in 3 sessions, the last ")
+    assert any(line.startswith("    4  ") and "turn ended" in line for line in lines)
+    assert b"\x1b" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,8 @@ def test_follow_begins_before_the_first_record(home: Path) -> None:
         assert process.stdout
         happen(SqliteJournal(home / STATE, FakeClock()), "s", Path("/repo"))
 
-        assert process.stdout.readline().startswith("     1  ")
+        shown = [process.stdout.readline() for _ in range(3)]
+        assert shown[2].startswith("    1  ")
 
 
 def test_verify(here: Here, journal: SqliteJournal, home: Path) -> None:

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.cli.main import main
 from upbeat.adapters.system import terminal
+from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.terminal import discard_typeahead
+from upbeat.core.messages.layout import Line, Style
 
 
 @pytest.mark.parametrize(
@@ -111,3 +113,35 @@ def test_keys_pressed_before_a_question_are_discarded(monkeypatch: pytest.Monkey
 
     assert "y\n" == sys.stdin.read()
     os.close(master)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "variables", "shown"),
+    [
+        (_Terminal, {}, "\x1b[32m\u2713 \x1b[0m\\u001b[2J\n"),
+        (_Terminal, {"NO_COLOR": ""}, "\u2713 \\u001b[2J\n"),
+        (_Terminal, {"TERM": "dumb"}, "\u2713 \\u001b[2J\n"),
+        (io.StringIO, {}, "\u2713 \\u001b[2J\n"),
+    ],
+)
+def test_lines_have_colors_at_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], variables: dict[str, str], shown: str
+) -> None:
+    """A pipe and NO_COLOR have plain text; what the text itself contains is escaped in any case."""
+    out = stream()
+    monkeypatch.setattr(sys, "stdout", terminal.EscapingStream(out))
+    terminal.print_lines([Line("\u2713 \x1b[2J", Style.GOOD, 2)], read_environment(variables))
+
+    assert shown == out.getvalue()
+
+
+def test_the_screen_has_the_columns_that_the_user_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """COLUMNS decides, as in other programs."""
+    monkeypatch.setenv("COLUMNS", "61")
+
+    assert ("zh", 61) == terminal.read_screen(read_environment({"LANG": "zh_CN.UTF-8"}))[:2]

@@ -15,9 +15,10 @@ from wcwidth import wcswidth
 
 from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.show import TurnPrinter, clip_to_width, wrap_to_width
+from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.report import Limit
+from upbeat.core.messages.layout import clip_to_width, wrap_to_width
 
 CASES = read_groups(Path(__file__).with_name("show_cases.tsv"))
 

@@ -45,7 +45,7 @@ def world(tmp_path: Path, journal: SqliteJournal, *, is_headless: bool = False) 
     [
         ("context", "The prompt “ask s-1” got 12 characters of context", "\nBLOCK of s-1"),
         ("why", "At your prompt “ask s-1”, upbeat added 12 characters of context.", "in /repo"),
-        ("status", "/repo\n", ""),
+        ("status", "No workflow is open here; 2 sessions, the last active", ""),
     ],
 )
 def test_the_reports(tmp_path: Path, journal: SqliteJournal, command: str, beginning: str, end: str) -> None:
