@@ -22,6 +22,7 @@ from upbeat.core import lazy_re as re
 from upbeat.core.contract import effect as effects
 from upbeat.core.contract import event as events
 from upbeat.core.errors import ClientError
+from upbeat.core.json_fields import text_of
 from upbeat.core.sanitize.frame import contains_frame
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
 
@@ -68,7 +69,7 @@ _EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")
 
 
 def _origin(payload: hooks.Payload, prompt: str, agent_id: str) -> events.PromptOrigin:
-    if prompt.lstrip().startswith("<task-notification>") or hooks.optional_text(payload, "source") == "system":
+    if prompt.lstrip().startswith("<task-notification>") or text_of(payload, "source") == "system":
         return events.PromptOrigin.TASK_NOTIFICATION
     if agent_id:
         return events.PromptOrigin.SUBAGENT
@@ -81,7 +82,7 @@ def _running_tasks(payload: hooks.Payload) -> int | None:
     if not isinstance(tasks, list):
         return None
     return sum(
-        hooks.optional_text(task, "status") == "running" and hooks.optional_text(task, "type") in ("subagent", "shell")
+        text_of(task, "status") == "running" and text_of(task, "type") in ("subagent", "shell")
         for task in tasks
         if isinstance(task, Mapping)
     )
@@ -89,7 +90,7 @@ def _running_tasks(payload: hooks.Payload) -> int | None:
 
 def _session_started(payload: hooks.Payload, source: events.EventSource) -> events.Event:
     """At a startup, only the terminal program names its model; ``-p`` shows no message of this event."""
-    trigger = hooks.optional_text(payload, "source") or "startup"
+    trigger = text_of(payload, "source") or "startup"
     return events.SessionStarted(source, trigger, (trigger == "startup" and "model" not in payload) or None)
 
 
@@ -100,12 +101,12 @@ def _tool_finished(payload: hooks.Payload, source: events.EventSource) -> events
     )
     if call.tool in DELEGATION_TOOLS:
         return _subagent_returned(payload, source)
-    start, total = (hooks.optional_text(payload, name) for name in READ_FIELDS)
+    start, total = (text_of(payload, name) for name in READ_FIELDS)
     lines = {"startLine": int(start), "totalLines": int(total)} if start.isdecimal() and total.isdecimal() else {}
     call = with_response(call, {"file": lines} if lines else response)
     fields = response if isinstance(response, Mapping) else {}
     is_interrupted = hooks.has_flag(fields, "interrupted")
-    is_over = not is_interrupted and not hooks.optional_text(fields, "backgroundTaskId")
+    is_over = not is_interrupted and not text_of(fields, "backgroundTaskId")
     return events.ToolFinished(
         source,
         call,
@@ -124,16 +125,16 @@ def _subagent_returned(payload: hooks.Payload, source: events.EventSource) -> ev
     """
     response = hooks.as_mapping(payload.get("tool_response"))
     content = response.get("content")
-    is_done = isinstance(content, list) and hooks.optional_text(response, "status") != "async_launched"
+    is_done = isinstance(content, list) and text_of(response, "status") != "async_launched"
     message = hooks.join_text_blocks(content) if is_done else None
     return events.SubagentReturned(
-        source, describe_call(hooks.decode_call(payload), source.cwd), hooks.optional_text(response, "agentId"), message
+        source, describe_call(hooks.decode_call(payload), source.cwd), text_of(response, "agentId"), message
     )
 
 
 def _tool_failed(payload: hooks.Payload, source: events.EventSource) -> events.Event:
     """A shell command with a nonzero exit code is a failed tool call whose error is the output."""
-    call, error = describe_call(hooks.decode_call(payload), source.cwd), hooks.optional_text(payload, "error")
+    call, error = describe_call(hooks.decode_call(payload), source.cwd), text_of(payload, "error")
     if call.tool in DELEGATION_TOOLS:
         return events.SubagentReturned(
             source, call, has_failed=True, error="" if hooks.has_flag(payload, "is_interrupt") else error
@@ -155,14 +156,14 @@ def _output(response: object) -> str:
     if isinstance(response, str):
         return response
     if isinstance(response, Mapping):
-        streams = [hooks.optional_text(response, name) for name in ("stdout", "stderr", "content", "result")]
+        streams = [text_of(response, name) for name in ("stdout", "stderr", "content", "result")]
         return "\n".join(stream for stream in streams if stream) or hooks.join_text_blocks(response.get("content"))
     return hooks.join_text_blocks(response)
 
 
 def _turn_failed(payload: hooks.Payload, source: events.EventSource) -> events.Event:
-    error = hooks.optional_text(payload, "error") or "unknown"
-    return events.TurnFailed(source, error, hooks.optional_text(payload, "last_assistant_message"))
+    error = text_of(payload, "error") or "unknown"
+    return events.TurnFailed(source, error, text_of(payload, "last_assistant_message"))
 
 
 def _refused_in_batch(payload: hooks.Payload, source: events.EventSource) -> events.Event:
@@ -205,7 +206,7 @@ CLAUDE_CODEC = hooks.HookCodec(
     capabilities=CAPABILITIES,
     delegation_tools=DELEGATION_TOOLS,
     describe_call=describe_call,
-    agent_id_of=lambda payload: hooks.optional_text(payload, "agent_id"),
+    agent_id_of=lambda payload: text_of(payload, "agent_id"),
     prompt_origin=_origin,
     own_decoders={
         "SessionStart": _session_started,

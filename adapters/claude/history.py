@@ -17,11 +17,11 @@ from typing import Any
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings, worktree_root
-from upbeat.adapters.hooks.codec import join_text_blocks, optional_text
+from upbeat.adapters.hooks.codec import join_text_blocks
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event
 from upbeat.core.errors import ClientError
-from upbeat.core.json_fields import mappings_of
+from upbeat.core.json_fields import mappings_of, text_of
 from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 MAX_PENDING = 500
@@ -81,10 +81,10 @@ class _TranscriptParser:
 
     def parse_line(self, line: bytes) -> Iterator[HistoryItem]:
         value = parse_json_object(line)
-        message, self.timestamp = value.get("message"), optional_text(value, "timestamp")
+        message, self.timestamp = value.get("message"), text_of(value, "timestamp")
         if not isinstance(message, dict) or self.timestamp < self.since:
             return
-        if (cwd := optional_text(value, "cwd")).startswith("/"):
+        if (cwd := text_of(value, "cwd")).startswith("/"):
             self.cwd = cwd
         match value.get("type"):
             case "assistant":
@@ -94,7 +94,7 @@ class _TranscriptParser:
 
     def _assistant_events(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[HistoryItem]:
         for block in mappings_of(message, "content"):
-            name, tool = optional_text(block, "id"), optional_text(block, "name")
+            name, tool = text_of(block, "id"), text_of(block, "name")
             if block.get("type") != "tool_use" or not (name and tool):
                 continue
             self.pending[name] = (tool, block.get("input"))
@@ -103,9 +103,9 @@ class _TranscriptParser:
             call = {"tool_use_id": name, "tool_name": tool, "tool_input": block.get("input")}
             yield from self._event(value, "PreToolUse", **call)
         text = join_text_blocks(message.get("content"))
-        is_end = optional_text(message, "stop_reason") == "end_turn" and not _agent_id(value)
-        if is_end and text and optional_text(message, "id") != self.last_ended_message:
-            self.last_ended_message = optional_text(message, "id")
+        is_end = text_of(message, "stop_reason") == "end_turn" and not _agent_id(value)
+        if is_end and text and text_of(message, "id") != self.last_ended_message:
+            self.last_ended_message = text_of(message, "id")
             yield from self._event(value, "Stop", last_assistant_message=text)
 
     def _user_events(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[HistoryItem]:
@@ -121,7 +121,7 @@ class _TranscriptParser:
     def _result_events(
         self, value: Mapping[str, Any], block: Mapping[str, Any], *, is_alone: bool
     ) -> Iterator[HistoryItem]:
-        name = optional_text(block, "tool_use_id")
+        name = text_of(block, "tool_use_id")
         tool, arguments = self.pending.pop(name, ("", None))
         if not tool:
             return
@@ -135,13 +135,13 @@ class _TranscriptParser:
         elif status is not CallStatus.DENIED:
             response = result if isinstance(result, dict | list) else content
             yield from self._event(value, "PostToolUse", tool_response=response, **call)
-        yield RecordedCallEnd(optional_text(value, "sessionId"), name, status)
+        yield RecordedCallEnd(text_of(value, "sessionId"), name, status)
 
     def _event(self, value: Mapping[str, Any], name: str, **fields: Any) -> Iterator[RecordedEvent]:
         """Yield the event that a hook with these fields would have reported."""
         payload = {
             "hook_event_name": name,
-            "session_id": optional_text(value, "sessionId"),
+            "session_id": text_of(value, "sessionId"),
             "cwd": self.cwd,
             "agent_id": _agent_id(value),
             **fields,
@@ -155,13 +155,13 @@ class _TranscriptParser:
 
 def _agent_id(value: Mapping[str, Any]) -> str:
     """Return the subagent of a line; older versions only mark the line as a subagent's."""
-    return optional_text(value, "agentId") or ("sidechain" if value.get("isSidechain") is True else "")
+    return text_of(value, "agentId") or ("sidechain" if value.get("isSidechain") is True else "")
 
 
 def _call_status(value: Mapping[str, Any], block: Mapping[str, Any], result: object, output: str) -> CallStatus:
     """Return how the call ended that a result belongs to."""
     if block.get("is_error") is True:
-        is_denied = bool(optional_text(value, "toolDenialKind")) or output.startswith(_DENIALS)
+        is_denied = bool(text_of(value, "toolDenialKind")) or output.startswith(_DENIALS)
         return CallStatus.DENIED if is_denied else CallStatus.FAILED
     if isinstance(result, dict) and (
         result.get("interrupted") is True or result.get("backgroundTaskId") or result.get("status") == "async_launched"

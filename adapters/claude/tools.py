@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from upbeat.adapters.hooks.codec import SHELL_TOOL, optional_text, parse_embedded_json
+from upbeat.adapters.hooks.codec import SHELL_TOOL, parse_embedded_json
 from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
+from upbeat.core.json_fields import text_of
 from upbeat.core.lazy_dataclass import replace
 
 ToolReader = Callable[[Call, str], Call]
@@ -43,43 +44,39 @@ _FILE_TOOLS: Mapping[str, tuple[ToolKind, str, str, str]] = {
 
 def _file_call(call: Call, cwd: str) -> Call:
     kind, path_field, new_field, old_field = _FILE_TOOLS[call.tool]
-    path = optional_text(call.input, path_field)
+    path = text_of(call.input, path_field)
     paths = (os.path.normpath(os.path.join(cwd, path)),) if path else ()
     if not new_field:
         return replace(call, kind=kind, paths=paths)
     parts = parse_embedded_json(call.input.get("edits"))
     changes = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else [call.input]
     edits = tuple(
-        FileEdit(path, optional_text(change, new_field), optional_text(change, old_field))
-        for path in paths
-        for change in changes
+        FileEdit(path, text_of(change, new_field), text_of(change, old_field)) for path in paths for change in changes
     )
     return replace(call, kind=kind, paths=paths, edits=edits)
 
 
 def _todos(call: Call, _cwd: str) -> Call:
     todos = [todo for todo in _list_field(call.input, "todos") if isinstance(todo, Mapping)]
-    tasks = tuple(Task(optional_text(todo, "content"), optional_text(todo, "status") == "completed") for todo in todos)
+    tasks = tuple(Task(text_of(todo, "content"), text_of(todo, "status") == "completed") for todo in todos)
     return replace(call, kind=ToolKind.TASK_LIST, tasks=tasks, is_full_task_list=True)
 
 
 def _task_create(call: Call, _cwd: str) -> Call:
     """The number is only in the response: ``with_response`` adds it."""
-    return replace(call, kind=ToolKind.TASK_LIST, tasks=(Task(optional_text(call.input, "subject"), is_done=False),))
+    return replace(call, kind=ToolKind.TASK_LIST, tasks=(Task(text_of(call.input, "subject"), is_done=False),))
 
 
 def _task_update(call: Call, _cwd: str) -> Call:
-    status = optional_text(call.input, "status")
+    status = text_of(call.input, "status")
     is_done = status in ("completed", "deleted") if status else None
-    task = Task(optional_text(call.input, "subject"), is_done, optional_text(call.input, "taskId"))
+    task = Task(text_of(call.input, "subject"), is_done, text_of(call.input, "taskId"))
     return replace(call, kind=ToolKind.TASK_LIST, tasks=(task,))
 
 
 def _question(call: Call, _cwd: str) -> Call:
     labels = (
-        optional_text(option, "label")
-        for question in _list_field(call.input, "questions")
-        for option in _options(question)
+        text_of(option, "label") for question in _list_field(call.input, "questions") for option in _options(question)
     )
     return replace(call, kind=ToolKind.ASK_USER, option_labels=tuple(dict.fromkeys(filter(None, labels))))
 
@@ -131,7 +128,7 @@ def relabel_questions(given: Mapping[str, Any], labels: Mapping[str, str]) -> di
 
 
 def _relabel_option(option: Mapping[str, Any], labels: Mapping[str, str]) -> Mapping[str, Any]:
-    label, description = optional_text(option, "label"), optional_text(option, "description")
+    label, description = text_of(option, "label"), text_of(option, "description")
     if label not in labels:
         return option
     whole = description if label in description else f"{label}. {description}".rstrip(". ")

@@ -20,7 +20,6 @@ from upbeat.adapters.hooks.codec import (
     as_mapping,
     decode_call,
     join_text_blocks,
-    optional_text,
     shell_command_of,
 )
 from upbeat.core.contract.effect import (
@@ -55,6 +54,7 @@ from upbeat.core.contract.event import (
     TurnInterrupted,
     UserQuestionRequested,
 )
+from upbeat.core.json_fields import text_of
 from upbeat.core.sanitize.frame import contains_frame
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
 
@@ -109,11 +109,11 @@ CAPABILITIES: Capabilities = {
 
 def _agent_id(payload: Payload) -> str:
     """Return the id from the payload or, over MCP, from the calling thread if it is not the root thread."""
-    if agent_id := optional_text(payload, "agent_id"):
+    if agent_id := text_of(payload, "agent_id"):
         return agent_id
     meta = payload.get("_meta")
-    thread = optional_text(meta, "threadId") if isinstance(meta, Mapping) else ""
-    return thread if thread != optional_text(payload, "session_id") else ""
+    thread = text_of(meta, "threadId") if isinstance(meta, Mapping) else ""
+    return thread if thread != text_of(payload, "session_id") else ""
 
 
 def _origin(_payload: Payload, prompt: str, agent_id: str) -> PromptOrigin:
@@ -133,7 +133,7 @@ def _tool_finished(payload: Payload, source: EventSource) -> Event:
 
 def _subagent_returned(source: EventSource, call: Call, response: Payload) -> Event:
     """The older tool reports a thread id, the newer one a path; each is resumed with a different tool."""
-    agent_id, path = optional_text(response, "agent_id"), optional_text(response, "task_name")
+    agent_id, path = text_of(response, "agent_id"), text_of(response, "task_name")
     resume = f'send_input with target "{agent_id}"' if _AGENT_NAME.fullmatch(agent_id) else ""
     if not resume and _AGENT_NAME.fullmatch(path):
         resume = f'followup_task with target "{path}"'

@@ -22,10 +22,11 @@ from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_rec
 from upbeat.adapters.codex.codec import CODEX_CODEC
 from upbeat.adapters.codex.tools import shell_line
 from upbeat.adapters.codex.transcript import is_rollout
-from upbeat.adapters.hooks.codec import SHELL_TOOL, as_mapping, join_text_blocks, optional_text
+from upbeat.adapters.hooks.codec import SHELL_TOOL, as_mapping, join_text_blocks
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event
 from upbeat.core.errors import ClientError
+from upbeat.core.json_fields import text_of
 from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 MAX_PENDING = 500
@@ -90,13 +91,13 @@ class _RolloutParser:
 
     def parse_line(self, line: bytes) -> Iterator[HistoryItem]:
         value = parse_json_object(line)
-        payload, timestamp = value.get("payload"), optional_text(value, "timestamp")
+        payload, timestamp = value.get("payload"), text_of(value, "timestamp")
         if not isinstance(payload, dict):
             return
         match value.get("type"):
             case "session_meta" if not self.session:
-                thread = optional_text(payload, "id")
-                self.session = optional_text(payload, "session_id") or thread
+                thread = text_of(payload, "id")
+                self.session = text_of(payload, "session_id") or thread
                 self.agent = "" if thread == self.session else thread
                 self._update_cwd(payload)
             case "turn_context":
@@ -107,11 +108,11 @@ class _RolloutParser:
                 yield from self._message_events(payload, timestamp)
 
     def _update_cwd(self, payload: Mapping[str, Any]) -> None:
-        if (cwd := optional_text(payload, "cwd")).startswith("/"):
+        if (cwd := text_of(payload, "cwd")).startswith("/"):
             self.cwd = cwd
 
     def _item_events(self, payload: Mapping[str, Any], timestamp: str) -> Iterator[HistoryItem]:
-        kind, name = optional_text(payload, "type"), optional_text(payload, "call_id")
+        kind, name = text_of(payload, "type"), text_of(payload, "call_id")
         if kind.endswith("_call_output"):
             yield from self._call_finished_events(name, payload.get("output"), timestamp)
         elif (
@@ -126,22 +127,22 @@ class _RolloutParser:
             case "item_completed":
                 yield from self._completed_item_events(as_mapping(payload.get("item")), timestamp)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end":
-                if call := self.pending.get(optional_text(payload, "call_id")):
+                if call := self.pending.get(text_of(payload, "call_id")):
                     call.status = _reported_status(payload)
             case "user_message":
-                yield from self._prompt_events("user_message", optional_text(payload, "message"), timestamp)
-            case "task_complete" if not self.agent and (text := optional_text(payload, "last_agent_message")):
+                yield from self._prompt_events("user_message", text_of(payload, "message"), timestamp)
+            case "task_complete" if not self.agent and (text := text_of(payload, "last_agent_message")):
                 yield from self._event(timestamp, "Stop", last_assistant_message=text)
 
     def _completed_item_events(self, item: Mapping[str, Any], timestamp: str) -> Iterator[HistoryItem]:
-        kind, name = optional_text(item, "type"), optional_text(item, "id")
+        kind, name = text_of(item, "type"), text_of(item, "id")
         if kind == "UserMessage":
             yield from self._prompt_events(kind, join_text_blocks(item.get("content")), timestamp)
         if kind not in ("CommandExecution", "FileChange", "McpToolCall"):
             return
         status, output = (
             _reported_status(item),
-            optional_text(item, "aggregated_output") or optional_text(item, "stdout"),
+            text_of(item, "aggregated_output") or text_of(item, "stdout"),
         )
         if name in self.pending:
             self.pending[name].status = status
@@ -186,14 +187,14 @@ class _RolloutParser:
 
 def _parse_call(payload: Mapping[str, Any]) -> _Call | None:
     """Return the model's call as a hook reports it; None if no hook reports it."""
-    name, space = optional_text(payload, "name"), optional_text(payload, "namespace")
+    name, space = text_of(payload, "name"), text_of(payload, "namespace")
     given = as_mapping(payload.get("arguments"))
     if payload.get("type") == "local_shell_call":
         return _Call(SHELL_TOOL, {"command": shell_line(as_mapping(payload.get("action")).get("command"))})
     if name in _SHELLS:
         return _Call(SHELL_TOOL, {"command": shell_line(given.get("cmd") or given.get("command"))})
     if name == "apply_patch":
-        return _Call(name, {"command": optional_text(payload, "input") or optional_text(given, "input")})
+        return _Call(name, {"command": text_of(payload, "input") or text_of(given, "input")})
     if not name or name in _IGNORED_TOOLS:
         return None
     if name == "spawn_agent" and space == "collaboration":
@@ -217,14 +218,14 @@ def _parse_item_call(item: Mapping[str, Any]) -> _Call | None:
 
 
 def _patch_text(path: str, change: Mapping[str, Any]) -> str:
-    kind = {"add": "Add", "delete": "Delete"}.get(optional_text(change, "type"), "Update")
-    added = "\n".join(f"+{line}" for line in optional_text(change, "content").splitlines()) if kind == "Add" else ""
-    return f"*** {kind} File: {path}\n{added or optional_text(change, 'unified_diff')}".rstrip()
+    kind = {"add": "Add", "delete": "Delete"}.get(text_of(change, "type"), "Update")
+    added = "\n".join(f"+{line}" for line in text_of(change, "content").splitlines()) if kind == "Add" else ""
+    return f"*** {kind} File: {path}\n{added or text_of(change, 'unified_diff')}".rstrip()
 
 
 def _reported_status(item: Mapping[str, Any]) -> CallStatus:
     """Return how a call ended according to its item, or to the line of an older version."""
-    if (known := _CALL_STATUSES.get(optional_text(item, "status"))) is not None:
+    if (known := _CALL_STATUSES.get(text_of(item, "status"))) is not None:
         return known
     code, success = item.get("exit_code"), item.get("success")
     if isinstance(code, int):
@@ -255,5 +256,5 @@ def _output_text(output: object) -> str:
         inner = as_mapping(output).get("output")
         return inner if isinstance(inner, str) else output
     if isinstance(output, Mapping):
-        return optional_text(output, "content") or join_text_blocks(output.get("content"))
+        return text_of(output, "content") or join_text_blocks(output.get("content"))
     return join_text_blocks(output)

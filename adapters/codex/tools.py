@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from upbeat.adapters.hooks.codec import SHELL_TOOL, optional_text, parse_embedded_json
+from upbeat.adapters.hooks.codec import SHELL_TOOL, parse_embedded_json
 from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
+from upbeat.core.json_fields import text_of
 
 _KIND_BY_TOOL: Mapping[str, ToolKind] = {
     SHELL_TOOL: ToolKind.SHELL,
@@ -81,7 +82,7 @@ def describe_call(call: Call, cwd: str) -> Call:
 
 
 def _patch(call: Call, cwd: str) -> Call:
-    text = optional_text(call.input, "command") or optional_text(call.input, "input")
+    text = text_of(call.input, "command") or text_of(call.input, "input")
     files = list(_files(text if len(text) <= MAX_PATCH_CHARS else ""))
     path_of = {name: os.path.normpath(os.path.join(cwd, name)) for _kind, name, _lines in files}
     changes = tuple(
@@ -118,5 +119,5 @@ def _plan(call: Call) -> Call:
     steps: list[Mapping[str, Any]] = (
         [step for step in plan if isinstance(step, Mapping)] if isinstance(plan, list) else []
     )
-    tasks = tuple(Task(optional_text(step, "step"), optional_text(step, "status") == "completed") for step in steps)
+    tasks = tuple(Task(text_of(step, "step"), text_of(step, "status") == "completed") for step in steps)
     return replace(call, kind=ToolKind.TASK_LIST, tasks=tasks, is_full_task_list=True)

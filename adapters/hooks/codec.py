@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from upbeat.core.contract import effect as effects
 from upbeat.core.contract import event as events
 from upbeat.core.errors import ClientError
+from upbeat.core.json_fields import text_of
 from upbeat.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class HookCodec:
         cwd = required_text(payload, "cwd")
         if not cwd.startswith("/"):
             raise ClientError(f"cwd is {_json_excerpt(cwd)}, not an absolute path")
-        session_id, transcript = optional_text(payload, "session_id"), optional_text(payload, "transcript_path")
+        session_id, transcript = text_of(payload, "session_id"), text_of(payload, "transcript_path")
         source = events.EventSource(self.client, cwd, session_id, agent_id, transcript)
         event: events.Event | None = None
         if agent_id and name in MAIN_AGENT_EVENTS:
@@ -247,7 +248,7 @@ def _decode_prompt(payload: Payload, source: events.EventSource, codec: HookCode
 def _decode_tool_start(payload: Payload, source: events.EventSource, codec: HookCodec) -> events.Event:
     call = codec.describe_call(decode_call(payload), source.cwd)
     if fields := codec.delegation_tools.get(call.tool):
-        agent, prompt, title = (optional_text(call.input, name) for name in (fields.agent, fields.prompt, fields.title))
+        agent, prompt, title = (text_of(call.input, name) for name in (fields.agent, fields.prompt, fields.title))
         is_hidden = not isinstance(call.input.get(fields.prompt), str)
         return events.SubagentRequested(source, call, agent, prompt, title, is_hidden)
     if call.kind is events.ToolKind.ASK_USER:
@@ -256,24 +257,24 @@ def _decode_tool_start(payload: Payload, source: events.EventSource, codec: Hook
 
 
 def _decode_agent_start(payload: Payload, source: events.EventSource, _codec: HookCodec) -> events.Event | None:
-    agent = optional_text(payload, "agent_type")
-    return events.SubagentStarted(source, optional_text(payload, "agent_id"), agent) if agent else None
+    agent = text_of(payload, "agent_type")
+    return events.SubagentStarted(source, text_of(payload, "agent_id"), agent) if agent else None
 
 
 def _decode_agent_stop(payload: Payload, source: events.EventSource, _codec: HookCodec) -> events.Event | None:
     """Return None for a compaction, which Claude Code reports as an agent without a type."""
-    agent = optional_text(payload, "agent_type")
+    agent = text_of(payload, "agent_type")
     if not agent:
         return None
-    message = optional_text(payload, "last_assistant_message")
+    message = text_of(payload, "last_assistant_message")
     return events.SubagentEnding(
-        source, optional_text(payload, "agent_id"), agent, message, has_flag(payload, "stop_hook_active")
+        source, text_of(payload, "agent_id"), agent, message, has_flag(payload, "stop_hook_active")
     )
 
 
 def _decode_turn_end(payload: Payload, source: events.EventSource, codec: HookCodec) -> events.Event:
-    message = optional_text(payload, "last_assistant_message")
-    is_planning = optional_text(payload, "permission_mode") == "plan"
+    message = text_of(payload, "last_assistant_message")
+    is_planning = text_of(payload, "permission_mode") == "plan"
     return events.TurnEnding(
         source, message, has_flag(payload, "stop_hook_active"), codec.count_background_tasks(payload), is_planning
     )
@@ -281,14 +282,12 @@ def _decode_turn_end(payload: Payload, source: events.EventSource, codec: HookCo
 
 _SHARED_DECODERS: Mapping[str, Callable[[Payload, events.EventSource, HookCodec], events.Event | None]] = {
     "UserPromptSubmit": _decode_prompt,
-    "SessionStart": lambda payload, source, _: events.SessionStarted(
-        source, optional_text(payload, "source") or "startup"
-    ),
-    "SessionEnd": lambda payload, source, _: events.SessionEnded(source, optional_text(payload, "reason")),
+    "SessionStart": lambda payload, source, _: events.SessionStarted(source, text_of(payload, "source") or "startup"),
+    "SessionEnd": lambda payload, source, _: events.SessionEnded(source, text_of(payload, "reason")),
     "PreToolUse": _decode_tool_start,
     "SubagentStart": _decode_agent_start,
     "SubagentStop": _decode_agent_stop,
-    "PreCompact": lambda payload, source, _: events.CompactionStarting(source, optional_text(payload, "trigger")),
+    "PreCompact": lambda payload, source, _: events.CompactionStarting(source, text_of(payload, "trigger")),
     "Stop": _decode_turn_end,
 }
 
@@ -296,7 +295,7 @@ _SHARED_DECODERS: Mapping[str, Callable[[Payload, events.EventSource, HookCodec]
 def decode_call(payload: Payload) -> events.Call:
     """Return the tool call of the event."""
     return events.Call(
-        optional_text(payload, "tool_use_id"),
+        text_of(payload, "tool_use_id"),
         required_text(payload, "tool_name"),
         as_mapping(payload.get("tool_input")),
     )
@@ -304,7 +303,7 @@ def decode_call(payload: Payload) -> events.Call:
 
 def shell_command_of(call: events.Call) -> str:
     """Return the command line of a shell call; empty for any other call."""
-    return optional_text(call.input, "command") if call.tool == SHELL_TOOL else ""
+    return text_of(call.input, "command") if call.tool == SHELL_TOOL else ""
 
 
 def required_text(payload: Payload, name: str) -> str:
@@ -317,12 +316,6 @@ def required_text(payload: Payload, name: str) -> str:
     if not isinstance(value, str):
         raise ClientError(f"{name} is {_json_excerpt(value)}, not a string")
     return value
-
-
-def optional_text(payload: Payload, name: str) -> str:
-    """Return the text in the field ``name``; empty if there is none."""
-    value = payload.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def has_flag(payload: Payload, name: str) -> bool:
@@ -350,7 +343,7 @@ def join_text_blocks(blocks: object) -> str:
     """Return the texts of a list of content blocks, one per line; empty for anything else."""
     if not isinstance(blocks, list):
         return ""
-    texts = [optional_text(block, "text") for block in blocks if isinstance(block, Mapping)]
+    texts = [text_of(block, "text") for block in blocks if isinstance(block, Mapping)]
     return "\n".join(filter(None, texts))
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
+from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.journal.codec import GENESIS, canonical_json, compute_digest, decode_state, encode_state, make_storable
 from upbeat.core.journal.legacy import upgrade_event_name
 
@@ -176,7 +177,6 @@ def _body_of_version_1(line: dict[str, Any]) -> dict[str, Any]:
 def _parse_time(value: object) -> str:
     """Return a time as records have it; version 1 wrote +00:00 for UTC."""
     try:
-        moment = datetime.fromisoformat(str(value)).astimezone(UTC)
+        return format_timestamp(datetime.fromisoformat(str(value)))
     except (ValueError, OverflowError):
         return ""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
