@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import subprocess
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from upbeat.adapters.cli.command_line import (
     run_subcommand,
 )
 from upbeat.adapters.system.config.settings import PROJECT_FILES, USER_FILE, load_settings, own_names, project_file
-from upbeat.adapters.system.config.user_file import read_document, write_document
+from upbeat.adapters.system.config.user_file import find_table, read_document, write_document
 from upbeat.adapters.system.environment import Environment, child_variables, read_environment
 from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.errors import UserError
@@ -73,10 +73,7 @@ def _set(options: argparse.Namespace) -> int:
     for problem in (*checked.problems, *(limit.text for limit in checked.limits)):
         raise UserError(problem.removeprefix(": "))
     document = read_document(path)
-    *tables, name = key.name.split(".")
-    table: MutableMapping[str, Any] = document
-    for part in tables:
-        table = table.setdefault(part, {})
+    table, name = find_table(document, key.name)
     table[name] = value
     write_document(path, document)
     effective = _row(key, load_settings(project_root(options.repo), read_environment()).settings)
@@ -89,10 +86,7 @@ def _set(options: argparse.Namespace) -> int:
 def _unset(options: argparse.Namespace) -> int:
     key, path = _find_key(options.key), _file(options, read_environment())
     document = read_document(path)
-    *tables, name = key.name.split(".")
-    table: Any = document
-    for part in tables:
-        table = table.get(part, {})
+    table, name = find_table(document, key.name)
     if name not in table:
         print(f"upbeat: {key.name} is not set in {path}")
         return 0
@@ -108,7 +102,10 @@ def _edit(options: argparse.Namespace) -> int:
     variables = child_variables({})
     editor = variables.get("VISUAL") or variables.get("EDITOR") or "vi"
     path.parent.mkdir(parents=True, exist_ok=True)
-    code = subprocess.run([*shlex.split(editor), str(path)], check=False, env=variables).returncode
+    try:
+        code = subprocess.run([*shlex.split(editor), str(path)], check=False, env=variables).returncode
+    except (OSError, ValueError) as error:  # ValueError: a quote is not closed
+        raise UserError(f"cannot start {editor}: {error}; set EDITOR to the editor that you want") from None
     if code:
         raise UserError(f"{editor} ended with exit code {code}; set EDITOR to the editor that you want")
     resolved = load_settings(project_root(options.repo), environment)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from upbeat.adapters.cli.command_line import add_repo_option, create_parser, project_root
 from upbeat.adapters.system.config.settings import USER_FILE, load_user_settings
-from upbeat.adapters.system.config.user_file import read_document, write_document
+from upbeat.adapters.system.config.user_file import find_table, read_document, write_document
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.git.root import main_worktree
 from upbeat.adapters.system.option_parser import OptionParser
@@ -37,10 +37,10 @@ def change_folders(environment: Environment, change: Callable[[list[str]], list[
     path = environment.config_home / USER_FILE
     document = read_document(path)
     folders = change(list(load_user_settings(environment).off_repositories))
-    table = document.setdefault("off", {})
-    table["repositories"] = folders
+    table, name = find_table(document, "off.repositories")
+    table[name] = folders
     if not folders:
-        del table["repositories"]
+        del table[name]
         if not table:
             del document["off"]
     write_document(path, document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,20 @@ def read_document(path: Path) -> Any:
     if problem := read_toml(path).problem:
         raise UserError(f"{problem}; fix it with `upbeat config edit`")
     return tomlkit.parse(path.read_text(encoding="utf-8-sig") if path.exists() else "")
+
+
+def find_table(document: Any, setting: str) -> tuple[MutableMapping[str, Any], str]:
+    """Return the table of ``document`` for ``setting``, made if there is none, and the setting's name in it.
+
+    Raises:
+        UserError: What should be a table has another value.
+    """
+    *tables, name = setting.split(".")
+    for part in tables:
+        document = document.setdefault(part, {})
+        if not isinstance(document, MutableMapping):
+            raise UserError(f"{part} is not a table in the file, as {setting} needs; fix it with `upbeat config edit`")
+    return document, name
 
 
 def write_document(path: Path, document: Any) -> None:

@@ -70,6 +70,25 @@ def test_a_damaged_file_is_left_alone(here: Here, home: Path, repo: Path) -> Non
     assert "fix it with `upbeat config edit`" in done.stderr
 
 
+@pytest.mark.parametrize("words", [("set", "budget.wall_ms", "900"), ("unset", "budget.wall_ms")])
+def test_a_value_in_place_of_a_table_is_left_alone(here: Here, home: Path, repo: Path, words: tuple[str, ...]) -> None:
+    """Where the file has a value in place of the setting's table, the error says so, and the file stays."""
+    write(home, {USER_FILE: "budget = 3\n"})
+    done = here("config", *words, cwd=repo, home=home)
+
+    assert (1, "budget = 3\n") == (done.code, (home / USER_FILE).read_text())
+    assert "budget is not a table in the file, as budget.wall_ms needs; fix it with `upbeat config edit`" in done.stderr
+
+
+@pytest.mark.parametrize("editor", ["/nowhere/editor", "vi 'x"])
+def test_an_editor_that_cannot_start_is_named(here: Here, home: Path, repo: Path, editor: str) -> None:
+    """An EDITOR that is not there, or is not a command line, is an error that names it."""
+    done = here("config", "edit", cwd=repo, home=home, EDITOR=editor)
+
+    assert 1 == done.code
+    assert f"upbeat: cannot start {editor}: " in done.stderr
+
+
 def test_edit_checks_what_was_written(here: Here, home: Path, repo: Path) -> None:
     """After the editor the mistakes are reported, with exit code 1."""
     script = (
