@@ -27,9 +27,14 @@ MAX_SCRIPTS = 10
 _TABLE: Mapping[str, Any] = load_toml(__package__, "own_controls.toml")
 _RESERVED = frozenset(tuple(words.split()) for words in _TABLE["reserved"])
 _HARMLESS = frozenset(_TABLE["harmless_options"])
-_TEXT_PROGRAMS, _SHELL_RUNNERS, _INTERPRETERS, _READERS, _COPIERS, _TREE_PROGRAMS = (
-    frozenset(_TABLE[name].split())
-    for name in ("text_programs", "shell_runners", "interpreters", "readers", "copiers", "tree_programs")
+_TEXT_PROGRAMS, _SHELLS, _SHELL_RUNNERS, _INTERPRETERS = (
+    frozenset(_TABLE[name].split()) for name in ("text_programs", "shells", "shell_runners", "interpreters")
+)
+_READERS, _COPIERS, _TREE_PROGRAMS = (
+    frozenset(_TABLE[name].split()) for name in ("readers", "copiers", "tree_programs")
+)
+_CLIENT_PROGRAMS, _CLIENT_AREAS, _CLIENT_READS = (
+    frozenset(_TABLE[name].split()) for name in ("client_programs", "client_areas", "client_reads")
 )
 _WRITING_OPTIONS = tuple(_TABLE["writing_options"])
 _SUFFIXES: tuple[str, ...] = tuple(_TABLE["suffixes"])
@@ -49,11 +54,9 @@ _RESERVED_TEXT = re.compile(
 )
 _INTERNALS = re.compile(r"\bupbeat\.adapters\.(?:cli|hook_entry|install|wiring|mcp_server|system)\b")
 _PYTHON_FILE = re.compile(r"(?:^|/)(?:shim\.py|__main__\.py)$")
-_LAST_WORDS = ("uninstall", "remove", "rm")
+_INSTALLERS = frozenset({"pip", "pipx", "uv", "brew", "conda"})
+_LAST_WORDS = frozenset({"uninstall", "remove", "rm"})
 _FINDERS = frozenset({"find", "fd", "fdfind", "xargs", "parallel"})
-_CLIENT_PROGRAMS = frozenset({"claude", "codex"})
-_CLIENT_AREAS = frozenset({"plugin", "plugins", "mcp", "config", "features", "hooks"})
-_CLIENT_READS = frozenset({"list", "ls", "get", "show", "validate", "details", "--help", "-h", "help"})
 _SCRIPT_RUN = re.compile(r"(?:^|[\s;&|(])((?:\.{0,2}|~|\$\w+)?/[^\s;&|<>()'\"]+)")
 
 
@@ -185,11 +188,7 @@ def _request_in(command: SimpleCommand) -> str:
     shown = " ".join(command.words)[:60]
     if program in ("pkill", "killall", "skill") and has_own_name:
         return shown
-    if (
-        has_own_name
-        and any(word in _LAST_WORDS for word in words)
-        and program in ("pip", "pipx", "uv", "brew", "conda")
-    ):
+    if has_own_name and program in _INSTALLERS and not _LAST_WORDS.isdisjoint(words):
         return shown
     if program in _CLIENT_PROGRAMS and words[:1] and words[0] in _CLIENT_AREAS:
         return shown if not _CLIENT_READS.intersection(words[1:]) and len(words) > 1 else ""
@@ -274,11 +273,7 @@ def _run_texts(command: SimpleCommand) -> Iterator[str]:
 def _script_files(command: SimpleCommand, line: str) -> Iterator[str]:
     """Yield the files that ``command`` runs."""
     program = _program_of(command)
-    if (
-        program in _SHELL_RUNNERS
-        or program in _INTERPRETERS
-        or program in ("sh", "bash", "zsh", "dash", "ksh", "ash", "source", ".")
-    ):
+    if program in _SHELLS | _SHELL_RUNNERS | _INTERPRETERS:
         yield from (word for word in command.words[1:] if not word.startswith("-") and " " not in word)
     if command.words:
         called = f"/{command.words[0]}"

@@ -14,7 +14,8 @@ from processes import UPBEAT, run, upbeat
 from repositories import make_repository, write
 
 from upbeat import __version__
-from upbeat.adapters.cli.main import COMMANDS, main
+from upbeat.adapters.cli.main import _GUARDED, COMMANDS, main
+from upbeat.core.package_data import load_toml
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +258,13 @@ def test_an_agent_does_not_loosen(here: Here, tmp_path: Path, line: str) -> None
     assert (1, b"") == (done.code, done.stdout)
     assert "is the user's to run, and this shell belongs to an agent of Claude Code" in done.stderr
     assert [] == list(tmp_path.iterdir())
+
+
+def test_every_reserved_command_is_guarded() -> None:
+    """The commands that refuse an agent are those of the table of reserved ones; hooks and servers are a client's."""
+    reserved = {words.split()[0] for words in load_toml("upbeat.core.policy", "own_controls.toml")["reserved"]}
+
+    assert reserved - {"hook", "mcp"} == _GUARDED
 
 
 @pytest.mark.parametrize("line", ["trust --list", "log", "log verify", "rules list", "workflow list", "status"])
