@@ -108,11 +108,12 @@ def print_problems(problems: Iterable[str]) -> None:
         print(f"upbeat: {strip_controls(problem)}", file=sys.stderr)
 
 
-def confirm(question: str) -> bool:
-    """Ask ``question`` on stderr; return whether the answer is yes."""
+def confirm(question: str, *, is_yes_default: bool = False) -> bool:
+    """Ask ``question`` on stderr; return whether the answer is yes. Keys pressed before do not answer it."""
     discard_typeahead()
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    print(f"{question} {'[Y/n]' if is_yes_default else '[y/N]'} ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()  # empty at the end of the input, which is no answer
+    return answer.strip().lower() in ("y", "yes") or (is_yes_default and answer != "" and not answer.strip())
 
 
 def draw_progress(done: int, total: int, unit: str = "") -> None:

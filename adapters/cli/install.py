@@ -13,7 +13,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from upbeat.adapters.cli.command_line import create_parser
+from upbeat.adapters.cli.command_line import confirm, create_parser
 from upbeat.adapters.cli.exact_output import diff_rows, show_rows
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.install.apply import apply_plan, remove_drafts
@@ -24,7 +24,7 @@ from upbeat.adapters.install.show import plan_lines
 from upbeat.adapters.install.status_line import Owner, StatusLine, find_status_line, with_status_line
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals, discard_typeahead
+from upbeat.adapters.system.terminal import are_terminals
 
 EXIT_NO_TERMINAL = 2
 
@@ -86,12 +86,7 @@ def _wants_status_line(line: StatusLine, options: argparse.Namespace) -> bool:
     can_ask = not (options.yes or options.dry_run) and are_terminals(sys.stdin, sys.stdout)
     if line.is_removed or not line.is_first_install or not can_ask:
         return False
-    discard_typeahead()
-    try:
-        answer = input("Show the workflow and the context usage below the prompt (status line)? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")
+    return confirm("Show the workflow and the context usage below the prompt (status line)?")
 
 
 def _status_line_step(line: StatusLine) -> str:
@@ -105,13 +100,8 @@ def _offer_probe(client_name: str) -> None:
     """Ask whether to start the client once with a stub model, and show which hooks arrive."""
     from upbeat.adapters.cli import doctor
 
-    try:
-        answer = input(
-            "Verify the hooks now? It starts the client once; the model is a stub, nothing is billed. [Y/n] "
-        )
-    except EOFError:
-        return
-    if answer.strip().lower() in ("", "y", "yes"):
+    question = "Verify the hooks now? It starts the client once; the model is a stub, nothing is billed."
+    if confirm(question, is_yes_default=True):
         doctor.run([client_name, "--probe"])
 
 
@@ -130,12 +120,7 @@ def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | N
             file=sys.stderr,
         )
         return EXIT_NO_TERMINAL
-    discard_typeahead()
-    try:
-        answer = input(f"Change these {len(plan.changes)} files? [y/N] ") if is_shown else ""
-    except EOFError:
-        answer = ""
-    if answer.strip().lower() in ("y", "yes"):
+    if is_shown and confirm(f"Change these {len(plan.changes)} files?"):
         return None
     print("upbeat: nothing was changed")
     return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 from pathlib import Path
@@ -14,6 +15,7 @@ from upbeat.adapters.cli.command_line import (
     Subcommand,
     add_json_option,
     build_subcommand_parser,
+    confirm,
     create_parser,
     exit_on_signals,
     print_json,
@@ -86,3 +88,17 @@ def test_a_signal_ends_the_command() -> None:
             signal.signal(number, handler)
 
     assert 128 + signal.SIGTERM == exited.value.code
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_yes", "is_yes_by_default"),
+    [("y\n", True, True), ("YES\n", True, True), ("n\n", False, False), ("\n", False, True), ("", False, False)],
+)
+def test_the_end_of_the_input_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, typed: str, is_yes: bool, is_yes_by_default: bool
+) -> None:
+    """Enter takes the default; without an answer, at the end of the input, nothing is agreed to."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert is_yes == confirm("Go on?")
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert is_yes_by_default == confirm("Go on?", is_yes_default=True)
