@@ -16,9 +16,11 @@ from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.install.apply import apply_plan, remove_leftovers
 from upbeat.adapters.install.disk import resolve_link
 from upbeat.adapters.install.plan import InstallationPlan, plan_uninstall
+from upbeat.adapters.install.receipt import read_receipt
 from upbeat.adapters.install.show import diff_lines
 from upbeat.adapters.install.status_line import Owner, find_status_line, with_status_line
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.journal.heads import remove_heads
 from upbeat.adapters.system.option_parser import OptionParser
 
 EXIT_REFUSED = 1
@@ -51,6 +53,8 @@ def run(arguments: Sequence[str]) -> int:
         return exit_code
     own = set(map(resolve_link, desired.own_folders))
     left = [folder for folder in apply_plan(plan, environment) if folder in own]
+    if not any(read_receipt(environment, other) for other in CLIENT_BY_CLI_NAME):
+        remove_heads(environment.data_home)
     if plan.merged or plan.kept:
         print(f"upbeat: {name}: uninstalled; upbeat's entries are removed, and changes since the install are kept")
     else:

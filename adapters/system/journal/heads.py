@@ -74,6 +74,15 @@ def head_paths(folder: Path, data_home: Path | None) -> tuple[Path, ...]:
     return (folder / "journal.head", *elsewhere)
 
 
+def remove_heads(data_home: Path) -> None:
+    """Remove the heads in the data folder, and the folder if nothing else is in it. Raises OSError."""
+    folder = data_home / "upbeat"
+    for path in folder.glob("journal-*.head"):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # something else is in it, or it is gone
+        folder.rmdir()
+
+
 def _follows(before: Head, last: Head) -> bool:
     """Return whether a journal that ended at ``before`` had the record ``last``, as far as the numbers tell."""
     return last == before if last.seq == before.seq else last.seq < before.seq

@@ -9,6 +9,7 @@ import apsw
 import pytest
 from fakes.clock import FakeClock
 
+from upbeat.adapters.system.journal.heads import remove_heads
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
 
@@ -121,3 +122,17 @@ def test_heads_that_cannot_be_written(tmp_path: Path) -> None:
     append(tmp_path, 2)
 
     assert ("", 2) == (problem(tmp_path), journal(tmp_path).verify().records)
+
+
+def test_removing_what_is_elsewhere(tmp_path: Path) -> None:
+    """The heads in the data folder go, and the folder with them unless something else is in it."""
+    folder = tmp_path / "upbeat"
+    for others in ([], ["receipts"]):
+        folder.mkdir()
+        (folder / "journal-0123abcd.head").touch()
+        for name in others:
+            (folder / name).touch()
+        remove_heads(tmp_path)
+
+        assert others == [path.name for path in folder.glob("*")]
+        assert bool(others) is folder.exists()
