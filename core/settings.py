@@ -64,6 +64,8 @@ class Settings:
     budget_wall_ms: int = 5000
     budget_max_concurrency: int = 3
     budget_max_injected_chars: int = 12000
+    context_excluded: tuple[str, ...] = ()
+    context_pinned: tuple[str, ...] = ()
     tools_disabled: tuple[str, ...] = ()
     codex_session_mode: SessionMode = SessionMode.RESUME
     legacy: bool = False
@@ -133,6 +135,9 @@ KEYS = tuple(
 )
 KEYS_BY_NAME = {key.name: key for key in KEYS}
 
+EXCLUDED, PINNED = "context.excluded", "context.pinned"
+"""The keys whose values are globs."""
+
 _OWN_TOOL = re.compile(r"ci_[^.]*")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
 
@@ -176,6 +181,8 @@ def resolve_settings(layers: Sequence[Layer], names_of: NamesOf | None = None) -
             if limit:
                 limits.append(limit)
             if value is not None:
+                if name == EXCLUDED:  # no layer takes back what another one excludes
+                    value = tuple(dict.fromkeys((*values.get(key.attribute, ()), *value)))
                 values[key.attribute] = value
                 origins[name] = layer.location_of(name)
     return ResolvedSettings(Settings(**values, origins=origins), tuple(limits), tuple(problems), tuple(ignored))
@@ -235,7 +242,9 @@ def _is_looser(key: SettingKey, value: Any, current: Any) -> bool:
     """Return whether ``value`` permits more than ``current``."""
     if key.name == "tools.disabled":
         return not set(current) <= set(value)
-    if key.name.startswith("policies."):
+    if key.name == EXCLUDED:
+        return False
+    if key.name.startswith("policies.") or key.name == PINNED:
         return set(value) != set(current)  # disables a policy, or enables one that the user has not asked for
     if key.name == "repo_root":
         return value.startswith(("/", "~")) or ".." in value.split("/")

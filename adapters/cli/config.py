@@ -23,12 +23,19 @@ from upbeat.adapters.cli.command_line import (
     project_root,
     run_subcommand,
 )
-from upbeat.adapters.system.config.settings import PROJECT_FILES, USER_FILE, load_settings, own_names, project_file
+from upbeat.adapters.system.config.settings import (
+    PROJECT_FILES,
+    USER_FILE,
+    glob_problem,
+    load_settings,
+    own_names,
+    project_file,
+)
 from upbeat.adapters.system.config.user_file import find_table, read_document, write_document
 from upbeat.adapters.system.environment import Environment, child_variables, read_environment
 from upbeat.adapters.system.option_parser import OptionParser
 from upbeat.core.errors import UserError
-from upbeat.core.settings import KEYS, KEYS_BY_NAME, SettingKey, Settings, resolve_settings
+from upbeat.core.settings import EXCLUDED, KEYS, KEYS_BY_NAME, PINNED, SettingKey, Settings, resolve_settings
 from upbeat.core.settings_layers import Layer, did_you_mean
 
 
@@ -72,6 +79,8 @@ def _set(options: argparse.Namespace) -> int:
     checked = resolve_settings([Layer("", {key.name: value})], own_names)
     for problem in (*checked.problems, *(limit.text for limit in checked.limits)):
         raise UserError(problem.removeprefix(": "))
+    if problem := glob_problem(value) if key.name in (EXCLUDED, PINNED) else "":
+        raise UserError(f"{key.name} {problem}")
     document = read_document(path)
     table, name = find_table(document, key.name)
     table[name] = value

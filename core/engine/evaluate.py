@@ -127,6 +127,11 @@ class Evaluators:
         world, source, root = context.runtime.world, context.event.source, context.repo_context.repository.root
         queries = collect_queries(context.event, state, self.policies)
         answers = {query: answer for query in queries if (answer := world.query(query, source, root)) is not None}
+        if context.repo_context.settings.context_excluded:
+            from upbeat.core.engine.path_choice import choose_documents
+
+            chosen = {query: choose_documents(each, context.repo_context.settings) for query, each in answers.items()}
+            answers = {query: answer for query, answer in chosen.items() if answer is not None}
         return replace(self, query_results=answers)
 
     def evaluate(self, context: EventContext, state: SessionState) -> Evaluation:

@@ -25,6 +25,7 @@ from upbeat.core.contract.report import (
 )
 from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine import ports
+from upbeat.core.engine.path_choice import choose_findings
 from upbeat.core.engine.runtime import Runtime, TurnRequest
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
@@ -233,7 +234,8 @@ def _run_tools(
     """Run ``tools``; if the repository cannot be read, all are skipped for that reason."""
     problem = repo_context.repository.problem
     if not tools or not problem:
-        return runtime.runner.run(tools, repo_context.repository, deadline, max_concurrency) if tools else ()
+        runs = runtime.runner.run(tools, repo_context.repository, deadline, max_concurrency) if tools else ()
+        return choose_findings(runs, repo_context.settings)
     error = ToolError(code=ErrorCode.REPO_ROOT, message=problem)
     now = format_timestamp(runtime.clock.now())
     return tuple(

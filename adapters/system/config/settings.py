@@ -20,7 +20,16 @@ from upbeat.core import lazy_re as re
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.lazy_dataclass import replace
 from upbeat.core.sanitize.text import sanitize_text
-from upbeat.core.settings import KEYS, Activation, ResolvedSettings, Settings, limit_of, resolve_settings
+from upbeat.core.settings import (
+    EXCLUDED,
+    KEYS,
+    PINNED,
+    Activation,
+    ResolvedSettings,
+    Settings,
+    limit_of,
+    resolve_settings,
+)
 from upbeat.core.settings_layers import Layer
 from upbeat.core.tool_servers import SETTINGS_TABLE
 
@@ -41,15 +50,17 @@ _OUR_KEY = re.compile(r"^\s*(auto[_-]tools|(?i:ci_auto_tools\w{0,40})|tier_max|m
 def load_settings(root: str, environment: Environment, *, assume_trusted: bool = False) -> ResolvedSettings:
     """The settings for the repository at ``root`` (real, absolute)."""
     files = [read_toml(environment.config_home / USER_FILE)]
-    layers = [_to_layer(files[0])]
+    layer, problem = _with_checked_globs(_to_layer(files[0]))
+    layers = [layer]
     project, clash = project_file(root)
-    ignored, problems = [clash] if clash else [], [files[0].problem]
+    ignored, problems = [clash] if clash else [], [files[0].problem, problem]
     if project:
         file = read_toml(project, str(project.relative_to(root)), root)
         files.append(file)
         trusted = assume_trusted or is_trusted(project, file.digest, environment)
-        layers.append(_to_layer(file, trusted=trusted, is_users=False))
-        (problems if trusted else ignored).append(file.problem)
+        layer, problem = _with_checked_globs(_to_layer(file, trusted=trusted, is_users=False))
+        layers.append(layer)
+        (problems if trusted else ignored).extend((file.problem, problem))
     environment_layer, problem = _environment_layer(environment)
     resolved = resolve_settings([*layers, environment_layer], own_names)
     return ResolvedSettings(
@@ -80,6 +91,28 @@ def _switched(settings: Settings, root: str) -> Settings:
         return settings
     origin = f"{settings.origins['off.repositories']}, by `upbeat off`"
     return replace(settings, enabled=Activation.OFF, origins={**settings.origins, "enabled": origin})
+
+
+def _with_checked_globs(layer: Layer) -> tuple[Layer, str]:
+    """Return the layer, and what is wrong with its globs: then it excludes everything, if it is trusted."""
+    found = {name: problem for name in (EXCLUDED, PINNED) if (problem := glob_problem(layer.values.get(name)))}
+    if not found:
+        return layer, ""
+    safe = {name: ["**"] if layer.is_trusted and name == EXCLUDED else [] for name in found}
+    name, problem = next(iter(found.items()))
+    return replace(layer, values={**layer.values, **safe}), f"{layer.location_of(name)}: {name} {problem}"
+
+
+def glob_problem(globs: object) -> str:
+    """Return why ``globs`` are no list of globs that a setting takes; empty if they are, or are no list of texts."""
+    if not globs or not isinstance(globs, list) or not all(isinstance(glob, str) for glob in globs):
+        return ""
+    if any(glob.startswith("!") for glob in globs):
+        return "takes no glob that begins with `!`; write `\\!` for a name that does"
+    from upbeat.core.rules.globs import find_glob_problem
+
+    problem = find_glob_problem(tuple(globs))
+    return problem and f"has a bad glob: {problem}"
 
 
 def _sanitized(*problems: str) -> tuple[str, ...]:

@@ -308,3 +308,40 @@ def test_wrong_servers_are_told_with_the_rest(root: Path, home: Environment) -> 
         f"{path}:3: unknown key 'mcp.servers.docs.comand'; did you mean 'command'?",
         f"{path}:2: mcp.servers.docs needs command or import_from, and not both",
     ) == load_settings(str(root), home).problems
+
+
+def test_exclusions_add_up_and_pins_need_trust(root: Path, home: Environment) -> None:
+    """A project excludes more than its user and never less, and pins nothing until it is trusted."""
+    put_user(home, '[context]\nexcluded = ["legal"]\npinned = ["docs/**"]\n')
+    project = put(root, PROJECT_FILES[0], '[context]\nexcluded = ["*.key"]\npinned = ["src/**"]\n')
+    before = load_settings(str(root), home)
+    trust(project, project.read_bytes(), home)
+    after = load_settings(str(root), home)
+
+    assert (("legal", "*.key"), ("docs/**",)) == (before.settings.context_excluded, before.settings.context_pinned)
+    assert [f"{UNTRUSTED}: {PROJECT_FILES[0]}:3: context.pinned"] == limits(before)
+    assert (("legal", "*.key"), ("src/**",)) == (after.settings.context_excluded, after.settings.context_pinned)
+
+
+@pytest.mark.parametrize(
+    ("globs", "problem"),
+    [
+        ('["!legal"]', "takes no glob that begins with `!`"),
+        ('["{a,b"]', ""),
+        ('["{1..100000}"]', "has a bad glob: expands to more than 100 globs"),
+        ('["#x"]', "has a bad glob: '#x' is a comment"),
+    ],
+)
+def test_a_bad_glob_excludes_everything(root: Path, home: Environment, globs: str, problem: str) -> None:
+    """In the user's own file it is a mistake that excludes everything; in an untrusted project's it is ignored."""
+    put_user(home, f"[context]\nexcluded = {globs}\n")
+    own = load_settings(str(root), home)
+    put_user(home, "")
+    put(root, PROJECT_FILES[0], f"[context]\nexcluded = {globs}\n")
+    foreign = load_settings(str(root), home)
+
+    assert bool(problem) == bool(own.problems)
+    assert problem in "".join(own.problems)
+    assert (("**",) if problem else ("{a,b",)) == own.settings.context_excluded
+    assert () == foreign.problems
+    assert problem in "".join(limits(foreign))
