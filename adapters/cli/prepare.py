@@ -19,9 +19,9 @@ from pydantic import ValidationError
 from upbeat.adapters.cli.command_line import add_repo_option, exit_on_signals
 from upbeat.adapters.clients.registry import CLIENT_IDS, find_client, to_client_id
 from upbeat.adapters.system.config.resolver import working_directory
-from upbeat.adapters.system.environment import decode_argument
+from upbeat.adapters.system.environment import decode_argument, read_environment
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import escape_controls
+from upbeat.adapters.system.terminal import escape_controls, print_lines, read_screen
 from upbeat.adapters.wiring import ServerLifetime, build_application
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
 from upbeat.core.contract.event import ClientName, EventSource
@@ -31,6 +31,7 @@ from upbeat.core.engine.runtime import NO_CAP, TurnRequest
 from upbeat.core.errors import RequestError
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.turn import report
+from upbeat.core.turn.screen import turn_screen
 
 MAX_INPUT_BYTES = 32 * 1024 * 1024
 
@@ -45,21 +46,23 @@ class PrepareResult:
 
 def run(arguments: Sequence[str]) -> int:
     exit_on_signals()
-    show = report_text if "--text" in arguments else TurnReport.to_json
     try:
         options = build_parser().parse_args(arguments)
         request = _request(options, sys.stdin.buffer if sys.stdin else None)
         result = prepare_report(request, plan=options.plan, strict=options.strict)
-        text = show(result.report)
     except RequestError as error:
         result = PrepareResult(empty_report(LimitCode.INPUT_UNREADABLE, str(error)), ExitCode.UNREADABLE_INPUT)
-        text = show(result.report)
     except Exception as error:  # the boundary: fail open and report it
         print(sanitize_text(traceback.format_exc()).text, end="", file=sys.stderr)
         problem = sanitize_text(f"{type(error).__name__}: {error}").text
         result = PrepareResult(empty_report(LimitCode.CORE_UNAVAILABLE, problem), ExitCode.CORE_UNAVAILABLE)
-        text = show(result.report)
-    sys.stdout.buffer.write(escape_controls(text).encode() + b"\n")
+    if "--text" in arguments and "--raw" not in arguments:
+        environment = read_environment()
+        print_lines(turn_screen(result.report, read_screen(environment), is_plan="--plan" in arguments), environment)
+        return result.exit_code
+    context = result.report.fused_context.for_model.additional_context
+    text = context if "--raw" in arguments else result.report.to_json()
+    sys.stdout.buffer.write(escape_controls(text).encode() + b"\n" * bool(text))
     sys.stdout.buffer.flush()
     for limit in result.report.limits:
         print(f"[Limits] {limit.text}", file=sys.stderr)
@@ -175,14 +178,6 @@ def _read_stdin(stdin: BinaryIO | None) -> bytes:
     return data
 
 
-def report_text(prepared: TurnReport) -> str:
-    """Return the report as text: the tool plan, the results, and the context for the model."""
-    context = prepared.fused_context
-    parts = [context.for_user.tool_plan_text, context.for_user.results_text]
-    parts.append(context.for_model.additional_context or "(nothing to inject)")
-    return "\n\n".join(part for part in parts if part)
-
-
 class _Parser(OptionParser):
     """Reports mistakes on the command line in the report, like those of any other request."""
 
@@ -210,7 +205,8 @@ def build_parser() -> OptionParser:
     parser.add_argument(
         "--plan", action="store_true", help="only print what would run; the same input gives the same bytes"
     )
-    parser.add_argument("--text", action="store_true", help="print the report as text instead of JSON")
+    parser.add_argument("--text", action="store_true", help="print the report for people instead of JSON")
+    parser.add_argument("--raw", action="store_true", help="print the exact text that the model gets, and nothing else")
     parser.add_argument(
         "--strict", action="store_true", help="exit with 40 or 50 if a tool failed or the budget ran out"
     )

@@ -17,8 +17,10 @@ from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.option_parser import OptionParser
+from upbeat.adapters.system.terminal import print_lines, read_screen
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document, stats_lines
+from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document
+from upbeat.core.journal.stats_screen import stats_screen
 from upbeat.core.messages.catalogue import load_messages
 
 DEFAULT_DAYS = 30
@@ -42,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     report = stats_report(environment, options.days, root)
     if options.json:
         return print_json(stats_document(report))
-    print("\n".join(stats_lines(report, environment.language)))
+    print_lines(stats_screen(report, read_screen(environment)), environment)
     if root and not report.first and (roots := build_journal(environment).recorded_roots()):
         texts = load_messages("journal", environment.language)
         print(texts["recorded_elsewhere"].format(roots=", ".join(roots)))

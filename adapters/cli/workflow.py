@@ -22,16 +22,24 @@ from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, USER_FILE, load_workflows
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.option_parser import OptionParser
+from upbeat.adapters.system.terminal import print_lines, read_screen
+from upbeat.adapters.wiring import build_journal
+from upbeat.core.journal.status_screen import open_workflow_lines
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.messages.layout import Line, table
 from upbeat.core.settings_layers import did_you_mean
+from upbeat.core.workflow.drawing import draw_workflow, format_order
 from upbeat.core.workflow.registry import (
     Registry,
-    StageGroups,
     Workflow,
     localized_text,
     mode_of_step,
     stage_of_step_key,
 )
 from upbeat.core.workflow.registry_file import LoadedRegistry
+
+MAX_SESSIONS = 20
+"""Latest sessions that are searched for the workflow."""
 
 
 def build_parser() -> OptionParser:
@@ -50,10 +58,11 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         rows = [_as_data(workflow, registry) for workflow in registry.workflows.values()]
         return print_json({"workflows": rows})
-    width = max(map(len, registry.workflows), default=0)
-    for name, workflow in registry.workflows.items():
-        print(f"{name:<{width}}  {localized_text(workflow.text, environment.language)}")
-        print(f"{'':<{width}}  {_order(workflow.groups)}")
+    listed = [
+        (name, f"{localized_text(workflow.text, environment.language)}\n{format_order(workflow.groups)}")
+        for name, workflow in registry.workflows.items()
+    ]
+    print_lines(table(listed, read_screen(environment)), environment)
     return 0
 
 
@@ -66,18 +75,13 @@ def _show(options: argparse.Namespace) -> int:
         return print_unknown_workflow(options.name, registry)
     if options.json:
         return print_json({"workflow": _as_data(workflow, registry)})
-    print(f"{workflow.name}: {localized_text(workflow.text, language)}")
-    print(f"files: {', '.join(workflow.files) or 'none'}; defined at {workflow.origin}")
-    for group in workflow.groups:
-        for position, key in enumerate(group):
-            bar = "  " if len(group) == 1 else "┌ " if position == 0 else "└ " if key == group[-1] else "│ "
-            below = "│ " if len(group) > 1 and key != group[-1] else "  "
-            stage = registry.stages[stage_of_step_key(key)]
-            mode = mode_of_step(workflow, key, registry.stages)
-            name = f"{key} ({mode})" if mode else key
-            print(f"{bar}{name:<18} {stage.agent}: {localized_text(stage.text, language)}")
-            for verdict, groups in stage.repairs.items():
-                print(f"{below}{'':<19}{verdict}: {_order(groups)}, then retry")
+    screen = read_screen(environment)
+    print_lines(draw_workflow(workflow, registry, screen), environment)
+    sessions = build_journal(environment).sessions(project_root(options.repo), MAX_SESSIONS)
+    for session in sessions:
+        if session.state.run and session.state.run.is_open and session.state.run.workflow == workflow.name:
+            stands = load_messages("screens", language).group("workflow")["stands"]
+            print_lines([Line(""), Line(stands), *open_workflow_lines(session, screen)], environment)
     return 0
 
 
@@ -107,11 +111,6 @@ def _load(options: argparse.Namespace, environment: Environment) -> LoadedRegist
     for name in loaded.untrusted_files:
         print_problems([f"{name} is skipped until you trust it; run `upbeat trust` here"])
     return loaded
-
-
-def _order(groups: StageGroups) -> str:
-    """Return the order of stages, such as ``DEV → REVIEW + TEST``."""
-    return " → ".join(" + ".join(group) for group in groups)
 
 
 def _as_data(workflow: Workflow, registry: Registry) -> dict[str, Any]:

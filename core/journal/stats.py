@@ -18,9 +18,8 @@ from typing import Any
 
 from upbeat.core.journal import record
 from upbeat.core.journal.codec import original_length
-from upbeat.core.journal.pass_rates import PASS_AT, PassCounter, StageAttempts
+from upbeat.core.journal.pass_rates import PassCounter, StageAttempts
 from upbeat.core.json_fields import mapping_of, mappings_of, text_of, texts_of
-from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.shell.commands import parse_commands
 
 SCHEMA_VERSION = "1.1"
@@ -392,79 +391,3 @@ def _files_in_command(command: str, root: str) -> tuple[set[str], set[str]]:
         targets = [to.target for to in item.redirects if to.is_overwrite or to.operator in _APPENDS]
         written |= {posixpath.normpath(posixpath.join(folder, target)) for target in targets if target}
     return named | written, written
-
-
-# upbeat stats as text
-
-
-def stats_lines(report: StatsReport, language: str) -> Iterator[str]:
-    """Yield the lines of ``upbeat stats``."""
-    texts = load_messages("stats", language)
-    root, days = report.root or texts["everywhere"], format_count("day", report.days, language)
-    if not report.first:
-        yield texts["no_records"].format(root=root, days=days)
-        return
-    yield texts["head"].format(
-        root=root,
-        days=days,
-        sessions=format_count("session", report.sessions, language),
-        turns=format_count("turn", report.turns, language),
-        with_context=f"{report.turns_with_context:,}",
-        first=report.first[:10],
-        last=report.last[:10],
-    )
-    if report.stages:
-        yield ""
-        yield texts["stages"].format(k=PASS_AT)
-        for stage in report.stages:
-            rates = (_format_rate(rate, texts) for rate in (stage.pass_at_1, stage.pass_at_3))
-            yield texts["stage"].format(stage=stage.stage, rates=", ".join(rates))
-    if not report.sources:
-        yield texts["no_injections"]
-        return
-    for source in report.sources:
-        yield ""
-        yield from _source_lines(source, texts, language)
-    yield ""
-    holdout = report.holdout
-    if holdout.opened.verdict is Significance.NO_HOLDOUT:
-        yield texts["no_holdout"]
-        return
-    yield texts["compared"].format(holdout_percent=holdout.holdout_percent)
-    for text, comparison in ((texts["opened"], holdout.opened), (texts["edited"], holdout.edited)):
-        yield text.format(
-            injected=_format_rate(comparison.injected, texts),
-            held_out=_format_rate(comparison.held_out, texts),
-            verdict=texts[comparison.verdict].format(min_occasions=MIN_OCCASIONS),
-        )
-
-
-def _source_lines(source: SourceStats, texts: Messages, language: str) -> Iterator[str]:
-    yield texts["injector"].format(
-        part=source.part,
-        times=format_count("time", source.times, language),
-        chars=format_count("character", source.chars, language),
-        per_turn=f"{source.chars_per_turn:,.0f}",
-        per_session=f"{source.chars_per_session:,.0f}",
-    )
-    dropped = [
-        texts[reason].format(count=f"{count:,}")
-        for reason in ("no_room", "over_budget", "duplicate", "held_out")
-        if (count := getattr(source.dropped, reason))
-    ]
-    if dropped:
-        yield texts["left_out"].format(parts=", ".join(dropped))
-    if source.opened.injected.occasions:
-        median = source.calls_to_use
-        calls = "" if median is None else texts["calls"].format(calls=format_count("call", int(median), language))
-        opened, edited = (_format_rate(rate.injected, texts) for rate in (source.opened, source.edited))
-        yield texts["used"].format(opened=opened, edited=edited, calls=calls)
-    elif source.times:
-        yield texts["no_named_files"]
-
-
-def _format_rate(rate: Rate, texts: Messages) -> str:
-    if not rate.occasions:
-        return texts["no_rate"]
-    shares = {name: getattr(rate, name) * 100 for name in ("share", "low", "high")}
-    return texts["rate"].format(count=f"{rate.count:,}", occasions=f"{rate.occasions:,}", **shares)

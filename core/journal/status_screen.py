@@ -47,7 +47,7 @@ def status_lines(
     opened = [session for session in listed if session.state.run and session.state.run.is_open]
     for session in opened:
         yield Line("")
-        yield from _open_lines(session, screen)
+        yield from open_workflow_lines(session, screen)
     others = [session for session in listed if session not in opened]
     if others:
         yield Line("")
@@ -105,7 +105,7 @@ def _waits(session: StoredSession, language: str) -> str:
     return texts["loop_ended"].format(reason=reason)
 
 
-def _open_lines(session: StoredSession, screen: Screen) -> Iterator[Line]:
+def open_workflow_lines(session: StoredSession, screen: Screen) -> Iterator[Line]:
     """Yield an open workflow: its goal, its session, its steps, and the evidence."""
     language, run, state = screen.language, session.state.run, session.state
     assert run is not None

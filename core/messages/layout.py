@@ -96,8 +96,8 @@ def marked(mark: Mark, text: str, screen: Screen, indent: str = "") -> Iterator[
 def table(
     rows: Sequence[Sequence[str]], screen: Screen, indent: str = "", marks: Sequence[Mark] = ()
 ) -> Iterator[Line]:
-    """Yield rows of cells in columns. The last cell is wrapped; the others are clipped where they leave it no room."""
-    rows = [[" ".join(strip_controls(cell).split()) for cell in row] for row in rows]
+    """Yield rows of cells in columns. The last cell is wrapped; the others are clipped where they are too wide."""
+    rows = [[*(strip_controls(cell).expandtabs(1).replace("\n", " ") for cell in row[:-1]), row[-1]] for row in rows]
     room = max(screen.columns, MIN_COLUMNS) - len(indent) - (text_width(marks[0].glyph) + 1 if marks else 0)
     widths = _column_widths(rows, room)
     for number, row in enumerate(rows):
@@ -112,7 +112,7 @@ def _column_widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Return the widths of all columns but the last; the widest ones shrink until the last one has room."""
     fixed = [[text_width(cell) for cell in column] for column in zip(*(row[:-1] for row in rows), strict=False)]
     widths = [max(column, default=0) for column in fixed]
-    last = max((text_width(row[-1]) for row in rows), default=0)
+    last = max((text_width(line) for row in rows for line in row[-1].split("\n")), default=0)
     limit = room - min(last, max(_MIN_LAST_COLUMNS, room // 3)) - len(GAP) * len(widths)
     while widths and sum(widths) > limit and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
@@ -124,7 +124,7 @@ def hanging(head: str, text: str, columns: int, fallback_indent: int = 4) -> Ite
 
     Where the head leaves too little room, they begin after ``fallback_indent`` columns.
     """
-    columns, text = max(columns, MIN_COLUMNS), strip_controls(text)
+    columns, text = max(columns, MIN_COLUMNS), strip_controls(text).expandtabs(1)
     indent = text_width(head)
     if columns - indent < min(_MIN_LAST_COLUMNS, max(text_width(text), 1)):
         if head.strip():

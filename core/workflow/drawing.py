@@ -6,8 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from upbeat.core.lazy_dataclass import dataclass
 from upbeat.core.messages import layout
-from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.messages.layout import Line, Mark, Screen
+from upbeat.core.workflow.registry import (
+    Registry,
+    Stage,
+    StageGroups,
+    Workflow,
+    localized_text,
+    mode_of_step,
+    stage_of_step_key,
+)
 from upbeat.core.workflow.state import (
     RunStatus,
     StepAuthor,
@@ -80,6 +89,48 @@ def step_state(step: WorkflowStep, is_next: bool, language: str) -> tuple[Mark, 
     if step.attempts:
         return layout.ATTENTION, words["retry"]
     return (layout.CURRENT, words["next"]) if is_next else (layout.QUIET, words["pending"])
+
+
+def draw_workflow(workflow: Workflow, registry: Registry, screen: Screen) -> Iterator[Line]:
+    """Yield a workflow: its purpose, its steps with their agents and what happens after a failure, where it is from."""
+    texts, language = load_messages("screens", screen.language).group("workflow"), screen.language
+    text = localized_text(workflow.text, language)
+    keys = workflow.step_keys
+    head = texts["head"].format(name=workflow.name, steps=len(keys), first=keys[0], last=keys[-1])
+    yield from layout.headline(head if len(keys) > 1 else workflow.name, screen)
+    yield from layout.paragraph(text, screen)
+    yield Line("")
+    steps = []
+    for number, group in enumerate(workflow.groups):
+        for key in group:
+            mode = mode_of_step(workflow, key, registry.stages)
+            stage = registry.stages[stage_of_step_key(key)]
+            cells = (f"{key} ({mode})" if mode else key, stage.agent, _stage_text(stage, texts, screen))
+            steps.append(DrawnStep(number, layout.QUIET, cells))
+    yield from draw_steps(steps, screen)
+    yield Line("")
+    files = texts["files"].format(files=", ".join(workflow.files)) if workflow.files else ""
+    about = [texts["start"].format(name=workflow.name), files, texts["defined"].format(origin=workflow.origin)]
+    yield from layout.paragraph(layout.join(about), screen)
+
+
+def _stage_text(stage: Stage, texts: Messages, screen: Screen) -> str:
+    """Return the task of a stage, the evidence that it needs, and what happens after a failure."""
+    words = load_messages("journal", screen.language).group("words")
+    kinds = load_messages("workflow", screen.language).group("check_kinds")
+    kind = stage.required_evidence
+    needs = [texts["evidence"].format(kind=kinds[kind])] if kind in kinds else [texts["change_read"]] if kind else []
+    needs += [
+        texts["repair"].format(verdict=words.get(verdict, verdict), order=format_order(groups))
+        for verdict, groups in stage.repairs.items()
+    ]
+    tries = texts["tries"].format(count=stage.max_attempts) if stage.repairs else ""
+    return "\n".join(filter(None, (localized_text(stage.text, screen.language), layout.join([*needs, tries]))))
+
+
+def format_order(groups: StageGroups) -> str:
+    """Return the order of stages, such as ``DEV → REVIEW + TEST``."""
+    return " → ".join(" + ".join(group) for group in groups)
 
 
 def run_mark(status: RunStatus) -> Mark:

@@ -419,17 +419,18 @@ def test_exit_codes(repo: Path, tmp_path: Path, setup: dict[str, str], arguments
 
 
 def test_text_for_people(repo: Path, tmp_path: Path) -> None:
-    """``--text`` prints plan, results and context; limits are on stderr."""
+    """``--text`` prints what was found, the tools and the places; ``--raw`` the exact text for the model."""
     done = upbeat("prepare", "--prompt", PROMPT, "--text", cwd=repo, home=tmp_path)
-    plan, results, context = done.stdout.decode().split("\n\n", 2)
+    raw = upbeat("prepare", "--prompt", PROMPT, "--raw", cwd=repo, home=tmp_path).stdout
+    nothing = upbeat("prepare", "--prompt", "hello", "--text", cwd=repo, home=tmp_path).stdout.decode()
+    plan = upbeat("prepare", "--prompt", PROMPT, "--text", "--plan", cwd=repo, home=tmp_path).stdout.decode()
 
-    assert (True, True, True) == (
-        plan.startswith("[Auto Tools] ci_"),
-        results.startswith("[Results] ci_"),
-        context.startswith("<upbeat-data"),
-    )
+    assert "of context, found in" in done.stdout.decode().splitlines()[0]
+    assert "✓ ci_search" in done.stdout.decode()
     assert "" == done.stderr
-    assert b"(nothing to inject)\n" in upbeat("prepare", "--prompt", "hello", "--text", cwd=repo, home=tmp_path).stdout
+    assert raw.startswith(b"<upbeat-data")
+    assert nothing.startswith("Nothing is added to this prompt: the prompt is not about code;")
+    assert "tools would run for this prompt; nothing was run." in plan
 
 
 def test_a_reader_that_goes_away(repo: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def repo(tmp_path: Path) -> Path:
 
 def test_list(here: Here, repo: Path, home: Path) -> None:
     """Each workflow is listed with its sentence in the user's language and its stages."""
-    english = here("workflow", "list", cwd=repo, home=home)
+    english = here("workflow", "list", cwd=repo, home=home, COLUMNS="200")
     chinese = here("workflow", "list", cwd=repo, home=home, LANG="zh_TW.UTF-8")
     lines = english.stdout.decode().splitlines()
 
@@ -62,19 +62,23 @@ def test_show(here: Here, repo: Path, home: Path) -> None:
             """)
         },
     )
-    done = here("workflow", "show", "mine", cwd=repo, home=home)
+    origin = home / ".config/upbeat/workflows.toml"
+    done = here("workflow", "show", "mine", cwd=repo, home=home, COLUMNS="200")
 
     assert (0, "") == (done.code, done.stderr)
     assert (
         dedent(f"""\
-        mine: Mine.
-        files: tasks; defined at {home}/.config/upbeat/workflows.toml:1
-          TEST (spec)        tester: Test.
-                             fail: DEBUG → DEV, then retry
-          DEV                developer: Write.
-        ┌ TEST:2 (verify)    tester: Test.
-        │                    fail: DEBUG → DEV, then retry
-        └ LOOK               qa: 看。
+        mine: 4 steps, from TEST to LOOK
+        Mine.
+
+          · TEST (spec)      tester     Test.
+                                        evidence: a test run · failed: DEBUG → DEV, then again · at most 3 tries
+          · DEV              developer  Write.
+        ┌ · TEST:2 (verify)  tester     Test.
+                                        evidence: a test run · failed: DEBUG → DEV, then again · at most 3 tries
+        └ · LOOK             qa         看。
+
+        start it with `upbeat workflow start mine GOAL` · files: tasks · defined at {origin}:1
         """)
         == done.stdout.decode()
     )

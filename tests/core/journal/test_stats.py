@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,10 +21,8 @@ from upbeat.core.journal.stats import (
     StatsCollector,
     StatsReport,
     stats_document,
-    stats_lines,
     wilson_interval,
 )
-from upbeat.core.messages.catalogue import LANGUAGES
 
 Body = dict[str, Any]
 
@@ -279,21 +276,3 @@ def test_any_record_can_be_counted(bodies: list[Body]) -> None:
     found = report(injected("a.py"), *bodies)
 
     assert "1.1" == stats_document(found)["schema_version"]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_text(language: str) -> None:
-    """The report is the same in both languages, with the singular for one."""
-    found = report(injected("a.py"), call("read", "/repo/a.py"), held_out("a.py"))
-
-    expected = (Path(__file__).parent / "expected" / f"stats_{language}.txt").read_text(encoding="utf-8").splitlines()
-
-    assert expected == list(stats_lines(found, language))
-
-
-def test_the_text_of_an_empty_report() -> None:
-    """A journal without records, and one without injections, are described in one line."""
-    empty, silent = (list(stats_lines(report(*bodies), "en")) for bodies in ((), (prompt(),)))
-
-    assert ["all repositories, the last 30 days: the journal has no record of this time"] == empty
-    assert ["  nothing was injected"] == silent[1:]

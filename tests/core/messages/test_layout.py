@@ -41,6 +41,7 @@ def test_a_table() -> None:
     rows = [("PLAN", "已通过", "one two three four five six"), ("DEV", "passed", "x")]
     lines = layout.table(rows, Screen(columns=40), "  ", [layout.GOOD, layout.CURRENT])
 
+    assert ["a  b", "   c"] == [line.text for line in layout.table([("a", "b\nc")], Screen())]
     assert [
         Line("  ✓ PLAN  已通过  one two three four", Style.GOOD, 4),
         Line("                  five six", Style.GOOD),
