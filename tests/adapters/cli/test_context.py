@@ -52,5 +52,35 @@ def test_without_a_turn(here: Here, repo: Path, home: Path) -> None:
     done = here("context", cwd=repo, home=home)
 
     assert (1, b"") == (done.code, done.stdout)
-    assert done.stderr.startswith("upbeat: no prompt is recorded here yet; use a client")
+    assert done.stderr.startswith("upbeat: nothing is recorded yet; use a client")
     assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["99"], "no record 99; upbeat log lists the records"),
+        (["--session", "none"], "no session begins with 'none'"),
+        (["--repo", "/"], "nothing is recorded for /; the journal has sessions of "),
+    ],
+    ids=str,
+)
+def test_what_is_not_there(
+    here: Here, turns: SqliteJournal, repo: Path, home: Path, arguments: list[str], message: str
+) -> None:
+    """The error says what was not found, and where to look."""
+    done = here("context", *arguments, cwd=repo, home=home)
+
+    assert (1, b"") == (done.code, done.stdout)
+    assert done.stderr.startswith(f"upbeat: {message}")
+
+
+def test_a_repository_without_prompts(here: Here, repo: Path, home: Path) -> None:
+    """Where something is recorded, but no prompt, the error says that instead of naming the same repository."""
+    journal = SqliteJournal(home / ".local" / "state", SystemClock())
+    with journal.transaction() as transaction:
+        transaction.append(Record("2026-01-02T03:04:05.678Z", "SessionStarted", "codex-cli", "s", root=str(repo)))
+    done = here("context", cwd=repo, home=home)
+
+    assert (1, b"") == (done.code, done.stdout)
+    assert done.stderr.startswith("upbeat: no prompt is recorded here yet; use a client")
