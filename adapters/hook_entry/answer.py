@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.clients.registry import find_client
 from upbeat.core.contract.arrival import Arrival, Route
+from upbeat.core.contract.effect import NotifyUser
 from upbeat.core.contract.event import AnswerLost, PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine.handle import handle_event
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from upbeat.adapters.wiring import Application
-    from upbeat.core.contract.effect import Decision
     from upbeat.core.contract.event import Event
 
 MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
@@ -65,8 +65,8 @@ def answer_event(
         if pin and _renews_configuration(event, arrival):
             pin.renew()
         decision = handle_event(event, application.runtime, codec.cap, codec.degradations, arrival=arrival)
-        if pin and isinstance(event, PromptSubmitted) and (changes := pin.take_changes()):
-            decision = _with_notice(decision, changes, application.runtime.language)
+        if pin and isinstance(event, PromptSubmitted) and (notice := pin.take_notice(application.runtime.language)):
+            decision = replace(decision, effects=(*decision.effects, NotifyUser(notice)))
         output: dict[str, Any] = codec.encode(event, decision)
         _check_serializable(output)
     except ClientError as error:
@@ -86,14 +86,6 @@ def _renews_configuration(event: Event, arrival: Arrival | None) -> bool:
         return True
     by_user = isinstance(event, PromptSubmitted) and event.origin in (PromptOrigin.USER, PromptOrigin.WRAPPED)
     return by_user and arrival.route is Route.SERVER
-
-
-def _with_notice(decision: Decision, changes: Sequence[str], language: str) -> Decision:
-    from upbeat.core.contract.effect import NotifyUser
-    from upbeat.core.messages.catalogue import load_messages
-
-    text = load_messages("workflow", language)["configuration_changed"].format(changes=", ".join(changes))
-    return replace(decision, effects=(*decision.effects, NotifyUser(text)))
 
 
 def arrival_of_hook(client: str, route: Route, descriptors: Sequence[int] = (0, 1), pid: int | None = None) -> Arrival:

@@ -61,7 +61,6 @@ from upbeat.core.engine.ports import ContextResolver, RepoContext
 from upbeat.core.engine.runtime import NO_CAP, Runtime, TurnRequest
 from upbeat.core.journal.record import Record
 from upbeat.core.json_fields import text_of
-from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Toggle
 from upbeat.core.workflow.registry import Registry
@@ -204,9 +203,8 @@ class WorkflowBridge:
         if pin:
             pin.renew()
         decision = self._decide(PromptSubmitted(self._source(), prompt), request.cap, request)
-        if pin and (changes := pin.take_changes()):
-            text = load_messages("workflow", self._runtime.language)["configuration_changed"]
-            self._printer.print_line(text.format(changes=", ".join(changes)))
+        if pin and (notice := pin.take_notice(self._runtime.language)):
+            self._printer.print_line(notice)
         self._load_state(self.session_id)
         report = decision.report if decision else None
         context = report.fused_context.for_model.additional_context if report else ""

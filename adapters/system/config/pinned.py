@@ -32,10 +32,14 @@ class PinnedConfiguration:
         """Take the configuration as it is now: the user has sent a prompt, or nothing proves who sends events."""
         self._previous, self._pinned = self._pinned, {}
 
-    def take_changes(self) -> tuple[str, ...]:
-        """Return once what the last ``renew`` has changed: keys of settings, ``rules``, ``workflows``."""
+    def take_notice(self, language: str) -> str:
+        """Return once a sentence with what the last ``renew`` has changed; empty for nothing."""
         changes, self._changes = self._changes, {}
-        return tuple(changes)
+        if not changes:
+            return ""
+        from upbeat.core.messages.catalogue import load_messages
+
+        return load_messages("workflow", language)["configuration_changed"].format(changes=", ".join(changes))
 
     def resolve(self, source: EventSource, repo_root: str | None, *, is_plan: bool) -> RepoContext:
         found = self._resolver.resolve(source, repo_root, is_plan=is_plan)

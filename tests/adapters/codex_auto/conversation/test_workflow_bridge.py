@@ -141,8 +141,8 @@ def test_the_configuration_of_a_turn(tmp_path: Path) -> None:
         def renew(self) -> None:
             calls.append("renew")
 
-        def take_changes(self) -> tuple[str, ...]:
-            return ("policies.off",)
+        def take_notice(self, language: str) -> str:
+            return f"in effect from now on: policies.off ({language})"
 
     scene = make_scene(tmp_path, turn(Message("Begun.")), turn(Message(f"Done.\n{DONE}")))
     scene.conversation.workflow.configuration_pin = Pin()  # type: ignore[assignment]

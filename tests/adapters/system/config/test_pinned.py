@@ -35,11 +35,12 @@ def test_a_turn_keeps_its_configuration(tmp_path: Path) -> None:
     (own / "rules" / "no-push.md").write_text(RULE)
     (own / "workflows.toml").write_text('[workflows.mine]\nstages = ["DEV"]\ntext.en = "Mine."\n')
     assert ((), 0, False) == before == seen()
-    assert () == pin.take_changes()
+    assert "" == pin.take_notice("en")
 
     pin.renew()
     after = seen()
-    changes = pin.take_changes()
+    notice = pin.take_notice("en")
     assert (("block-destructive-commands",), 1, True) == after
-    assert ["policies.off", "rules", "workflows"] == sorted(changes)
-    assert () == pin.take_changes()
+    changes = notice.removeprefix("upbeat: changed since your last prompt, and in effect from now on: ")
+    assert ["policies.off", "rules", "workflows"] == sorted(changes.split(", "))
+    assert "" == pin.take_notice("en")
