@@ -33,6 +33,7 @@ COMMANDS = {
     "log": "list journal records; prune or verify the journal",
     "why": "explain one decision: who decided, why, and which file configured it",
     "context": "show exactly what context the last turn got",
+    "data": "list what is stored on this machine, and purge it",
     "backtest": "replay your past sessions against a rule and count what it would have blocked",
     "stats": "show injected context per source, and how often it was used",
     "learned": "list the habits learned here; show, forget or clear them",
@@ -67,7 +68,9 @@ def _run_words(words: list[str]) -> int:
             return _report_unknown(words[0])
 
 
-_GUARDED = frozenset({"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config", "off", "on"})
+_GUARDED = frozenset(
+    {"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config", "off", "on", "data"}
+)
 """Commands of which some loosen what supervises an agent. Hooks are judged where they arrive."""
 
 
