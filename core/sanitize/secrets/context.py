@@ -15,6 +15,7 @@ from upbeat.core import lazy_re as re
 from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
+from upbeat.core.sanitize.secrets.settings_lines import is_settings_line
 from upbeat.core.sanitize.secrets.values import (
     is_clearly_secret,
     is_placeholder,
@@ -170,7 +171,7 @@ _LOOKUP = re.compile(
 )
 """Functions that take the name of a secret."""
 _RESOURCE = re.compile(r"arn:[\w:/-]{0,120}$|projects/[\w/-]{0,100}$")
-_QUERY = re.compile(r"[?&][\w.-]*$")
+_QUERY = re.compile(r"(?:[?&;,]|-o[ \t]+)[\w.-]*$")
 _NO_SECRET_KEY = re.compile(
     r"(?:public|pub|cache|primary|foreign|partition|sort|idempotency|object|s3|row|lookup|index|hash|group|unique|host|host_|mon"
     r"|tur|don|hot|route|routing|event|message|issue|project|storage|query|react|i18n|item|config|registry|parent|composite"
@@ -235,7 +236,7 @@ def _continued(text: str, end: int, kind: str) -> Iterator[SecretSpan]:
 
 
 def _in_query(text: str, match: re.Match[str]) -> bool:
-    """Return whether an assignment is part of the query of a URL, where others may follow."""
+    """Return whether an assignment is part of a query or a connection string, where others may follow."""
     return (
         match["link"] == "="
         and _QUERY.search(text, max(match.start() - _MAX_NAME_LENGTH, 0), match.start()) is not None
@@ -247,6 +248,10 @@ def _is_literal(text: str, match: re.Match[str]) -> bool:
     if not match["name"].isascii() or match["bold"] or match["link"].endswith(">"):
         return True
     start = max(match.start() - _MAX_NAME_LENGTH, 0)
+    if "\n" in match["link"]:
+        return True
+    if match["link"].strip(" \t") in ("=", ":") and is_settings_line(text, match.start(), match.end(), match["link"]):
+        return True
     return match["link"] in ("=", ": ") and _LITERAL_LINE.search(text, start, match.start("link")) is not None
 
 

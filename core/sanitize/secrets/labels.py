@@ -19,6 +19,7 @@ _MAX_DISTANCE = 80
 """Characters between a label and its secret."""
 _LATIN_LABEL = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, filter(is_latin, _LABELS))) + r")(?!\w)")
 _CANDIDATE = re.compile(r"[!-~]")
+_NEXT_SENTENCE = re.compile(r"[。！？]|[^\s:：|]\s*\t")
 _WHOLE = re.compile(r"[!-~]{1,256}")
 _QUOTED_PHRASE = re.compile(r"[^\"'`“「『\n]{0,40}[\"'`“「『]([^\"'`”」』\n]{6,256})[\"'`”」』]")
 _OUTER = "\"'`()[]{}<>,;:"
@@ -54,6 +55,8 @@ def find_by_label(scan: ScannedText) -> Iterator[SecretSpan]:
 def _find_value(text: str, position: int, limit: int) -> tuple[int, int] | None:
     """Return the bounds of the first secret that begins before ``limit``."""
     while (candidate := _CANDIDATE.search(text, position, limit)) and (whole := _WHOLE.match(text, candidate.start())):
+        if _NEXT_SENTENCE.search(text, position, candidate.start()):
+            return None
         start, position = candidate.start(), whole.end()
         value = whole[0].lstrip(_OUTER)
         start += len(whole[0]) - len(value)

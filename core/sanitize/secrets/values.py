@@ -7,6 +7,7 @@ Not secrets: values shorter than six characters (eight for tokens); prose; refer
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 from upbeat.core import lazy_re as re
@@ -46,7 +47,10 @@ _TOKEN = re.compile(r"[\w.~+/=:!@#$%^&*-]+", re.ASCII)
 
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[a-z0-9-]+\.)+[a-z]{2,10}(?::\d+)?|\d[\dT:.Z+-]+")
 """A mail address, a host, a time."""
-_PASSPHRASE = re.compile(r"[A-Za-z]?[a-z]{2,11}(?=([ ._-]))(?:\1[a-z]{3,12}){3,23}(?:\1?\d{1,4})?")
+_PASSPHRASE = re.compile(r"[A-Za-z]?[a-z]{2,11}\d{0,4}(?=([ ._-]))(?:\1[a-z]{3,12}\d{0,4}){3,23}(?:\1\d{1,4})?")
+_FEW_WORDS = re.compile(
+    r"[A-Za-z][a-z]{2,11}(?=([ ._-]))(?:\1[a-z]{3,12}){1,2}|[A-Z][a-z]{2,11}(?:[-_][A-Z][a-z]{2,11}){1,2}"
+)
 _LATIN = re.compile(r"(?=[^\W\d]*[\d!-/])(?=.*[^\W\d])[!-~\u00a1-\u024f]{6,64}")
 """A password with letters of European languages, and a digit or a mark."""
 _CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{6}", re.IGNORECASE)
@@ -74,13 +78,15 @@ def is_secret(value: str, *, is_user_chosen: bool, is_literal: bool) -> bool:
     if not value.isascii():
         return is_user_chosen and _LATIN.fullmatch(value) is not None and not is_placeholder(value)
     if _SPACE.search(value):
-        return is_literal and is_passphrase(value)
+        return is_literal and (is_passphrase(value) or (is_user_chosen and _is_few_words(value)))
+    if is_user_chosen and is_passphrase(value):
+        return True
     if is_placeholder(value) or (not is_literal and _is_code(value, is_user_chosen=is_user_chosen)):
         return False
     if ((is_literal or _DIGIT.search(value)) and is_random(value)) or (is_literal and _is_unpronounceable(value)):
         return True
     if is_user_chosen:
-        return _looks_user_chosen(value) or (is_literal and is_passphrase(value))
+        return _looks_user_chosen(value) or (is_literal and _is_few_words(value))
     return _looks_generated(value) or (is_literal and (_is_word_password(value) or is_passphrase(value)))
 
 
@@ -127,7 +133,10 @@ def is_passphrase(value: str) -> bool:
     match = _PASSPHRASE.fullmatch(value)
     if match is None:
         return False
-    words = value.split(match[1])
+    words = value.rstrip("0123456789").split(match[1])
+    if sum(word[-1:].isdigit() for word in words) > 1:
+        return False
+    words = [word.rstrip("0123456789") for word in words]
     return _NO_PHRASE.isdisjoint(words) and (match[1] == " " or PLACEHOLDER_WORDS.isdisjoint(words))
 
 
@@ -184,11 +193,24 @@ def _looks_user_chosen(value: str) -> bool:
     if _DIGIT.search(value):
         return not _is_path(value) and not _VERSION.fullmatch(value)
     if value.isalpha():
-        is_label = value.istitle() or value.isupper()
+        is_label = (value.istitle() or value.isupper()) and value.lower() in known_labels()
         return _has_random_case(value) or (
-            not is_label and PLACEHOLDER_WORDS.isdisjoint(map(str.lower, _WORDS.findall(value)))
+            not is_label and PLACEHOLDER_WORDS.isdisjoint(w.lower() for w in _WORDS.findall(value) if len(w) > 1)
         )
     return re.search(r"[\\\[\]()]", value) is None and re.fullmatch(r"[A-Za-z_.:/-]+", value) is None
+
+
+def _is_few_words(value: str) -> bool:
+    """Return whether ``value`` is two or three words, none of which is usual in sentences, labels and names."""
+    if len(value) < 9 or _FEW_WORDS.fullmatch(value) is None:
+        return False
+    return (_NO_PHRASE | PLACEHOLDER_WORDS).isdisjoint(map(str.lower, _WORDS.findall(value)))
+
+
+@cache
+def known_labels() -> frozenset[str]:
+    """Return the words that mean a password in other languages."""
+    return frozenset(label for _, labels in load_rows(__package__, "labels.tsv") for label in labels.split("|"))
 
 
 def _looks_generated(value: str) -> bool:
