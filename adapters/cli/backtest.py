@@ -15,13 +15,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from upbeat.adapters.cli.command_line import add_json_option, create_parser, draw_progress, project_root
+from upbeat.adapters.cli.command_line import add_json_option, create_parser, progress, project_root
 from upbeat.adapters.clients.history import HistorySource
 from upbeat.adapters.clients.session_files import MAX_BYTES
 from upbeat.adapters.system.config.rules import load_rules
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals, write_control
 from upbeat.adapters.wiring import build_history
 from upbeat.core.errors import JournalError, UserError
 from upbeat.core.policies import POLICIES_BY_NAME
@@ -80,11 +79,8 @@ def _report_with_progress(
     *,
     shows_progress: bool = True,
 ) -> BacktestReport:
-    has_bar = shows_progress and are_terminals(sys.stderr)
-    report = run_backtest(rules, environment, limit_seconds, days=days, on_progress=draw_progress if has_bar else None)
-    if has_bar:
-        write_control(sys.stderr, "\r\033[K")
-    return report
+    with progress("transcripts", is_shown=shows_progress) as draw:
+        return run_backtest(rules, environment, limit_seconds, days=days, on_progress=draw)
 
 
 def run_backtest(

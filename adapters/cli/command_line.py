@@ -8,14 +8,15 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, NoReturn
 
 from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import discard_typeahead, write_control
+from upbeat.adapters.system.terminal import are_terminals, discard_typeahead, write_control
 from upbeat.core.sanitize.control_chars import strip_controls
 
 SCHEMA_VERSION = "1.0"
@@ -116,10 +117,27 @@ def confirm(question: str, *, is_yes_default: bool = False) -> bool:
     return answer.strip().lower() in ("y", "yes") or (is_yes_default and answer != "" and not answer.strip())
 
 
-def draw_progress(done: int, total: int, unit: str = "") -> None:
-    """Redraw the progress bar on stderr."""
-    filled = BAR_WIDTH * done // (total or 1)
-    write_control(sys.stderr, f"\r[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done}/{total}{unit}")
+ProgressCallback = Callable[[int, int], None]
+
+
+@contextmanager
+def progress(unit: str, *, is_shown: bool = True) -> Iterator[ProgressCallback | None]:
+    """Yield a function that draws how much of long work is done, of how much; the line is removed afterwards.
+
+    It is drawn on stderr, and only at a terminal; elsewhere this yields None.
+    """
+    if not is_shown or not are_terminals(sys.stderr):
+        yield None
+        return
+
+    def draw(done: int, total: int) -> None:
+        filled = BAR_WIDTH * done // (total or 1)
+        write_control(sys.stderr, f"\r[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done}/{total} {unit}\033[K")
+
+    try:
+        yield draw
+    finally:
+        write_control(sys.stderr, "\r\033[K")
 
 
 def exit_on_signals() -> None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
-from upbeat.adapters.cli.command_line import create_parser
+from upbeat.adapters.cli.command_line import create_parser, progress
 from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.doctor import installation
@@ -115,9 +115,12 @@ def _add_canaries(
     if installed:
         commands = ", ".join(snapshot.program for snapshot in installed.values())
         print(messages["probe_notice"].format(commands=commands), file=sys.stderr, flush=True)
-    for name, snapshot in installed.items():
-        canary = _run_canary(CLIENT_BY_CLI_NAME[name], snapshot.program, environment, journal)
-        snapshots[name] = replace(snapshot, canary=canary)
+    with progress("clients probed") as draw:
+        for number, (name, snapshot) in enumerate(installed.items()):
+            if draw:
+                draw(number, len(installed))
+            canary = _run_canary(CLIENT_BY_CLI_NAME[name], snapshot.program, environment, journal)
+            snapshots[name] = replace(snapshot, canary=canary)
 
 
 def _run_canary(client: Client, program: str, environment: Environment, journal: SqliteJournal) -> CanaryResult:

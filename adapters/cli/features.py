@@ -24,13 +24,17 @@ from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.option_parser import OptionParser
+from upbeat.adapters.system.terminal import print_lines, read_screen
 from upbeat.adapters.system.workspace.workspace import Feature, LocalWorkspace
+from upbeat.core.messages import layout
+from upbeat.core.messages.catalogue import format_count, load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.settings_layers import did_you_mean
 from upbeat.core.workflow.specs import FEATURES_FOLDER, STATUS_TRANSITIONS, FeatureStatus
 from upbeat.core.workflow.tasks import find_ready_phases
 
 DEFAULT_WORKFLOW = "standard"
+_STATUS_MARKS = {FeatureStatus.IN_PROGRESS: layout.CURRENT, FeatureStatus.ARCHIVED: layout.GOOD}
 
 
 def build_parser() -> OptionParser:
@@ -49,10 +53,16 @@ def _list(options: argparse.Namespace) -> int:
         return print_json({"features": [_as_data(feature, root) for feature in features]})
     if not features:
         print(f"no features in {FEATURES_FOLDER}; create one with `upbeat features new NAME`", file=sys.stderr)
-    width = max((len(feature.name) for feature in features), default=0)
-    for feature in features:
-        when = f"  {feature.archived_on}" if feature.archived_on else ""
-        print(f"{feature.name:<{width}}  {feature.status:<11}  {_task_count(feature)}{when}")
+        return 0
+    environment = read_environment()
+    screen, texts = read_screen(environment), load_messages("screens", environment.language).group("lists")
+    active = sum(feature.status is FeatureStatus.IN_PROGRESS for feature in features)
+    count = format_count("feature", len(features), environment.language)
+    head = texts["features"].format(features=count, folder=FEATURES_FOLDER, active=active)
+    cells = [(each.name, each.status, _task_count(each), each.archived_on or "") for each in features]
+    marks = [_STATUS_MARKS.get(feature.status, layout.QUIET) for feature in features]
+    print_lines(layout.headline(head, screen), environment)
+    print_lines(layout.table(cells, screen, "  ", marks), environment)
     return 0
 
 

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, draw_progress, print_json
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json, progress
 from upbeat.adapters.code.index.build import UpdateResult
 from upbeat.adapters.code.index.manager import IndexState
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.system.terminal import print_lines, read_screen
 from upbeat.adapters.wiring import build_index_manager, collect_seldom
 from upbeat.core.errors import UserError
-
-STATE_TEXTS = {
-    "off": "indexing is disabled (index.enabled)",
-    "none": "not indexed",
-    "building": "indexing in progress",
-    "partial": "partly indexed; lookups scan the files",
-    "ready": "indexed",
-    "too_large": "larger than index.max_mb; lookups scan the files",
-}
+from upbeat.core.messages import layout
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.messages.layout import Line, Screen
 
 
 def build_parser() -> OptionParser:
@@ -42,13 +34,11 @@ def run(arguments: Sequence[str]) -> int:
     root = resolve_root(options.repo, environment)
     if not root or not os.path.isdir(root):
         raise UserError(f"{root or options.repo} is not a folder")
-    shows_progress = are_terminals(sys.stderr) and not options.json
     manager = build_index_manager(environment)
     collect_seldom()  # a build makes a million objects and hardly any garbage
     try:
-        result = manager.build(root, partial(draw_progress, unit=" files") if shows_progress else None)
-        if shows_progress and result.files_read:
-            print(file=sys.stderr)
+        with progress("files", is_shown=not options.json) as draw:
+            result = manager.build(root, draw)
         manager.histories.get(root)
         history_problem = manager.histories.problem(root)
         state = manager.index_state(root)
@@ -59,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.json:
         print_json(index_document(root, state, result, history_problem))
     else:
-        print("; ".join(filter(None, (_summary(root, state, result), history_problem))))
+        print_lines(_lines(root, state, result, history_problem, read_screen(environment)), environment)
     return 0 if result.is_complete or state.state == "off" else 1
 
 
@@ -78,14 +68,19 @@ def index_document(root: str, state: IndexState, result: UpdateResult, history_p
     }
 
 
-def _summary(root: str, state: IndexState, result: UpdateResult) -> str:
-    parts = [f"{root}: {STATE_TEXTS[state.state]}"]
+def _lines(root: str, state: IndexState, result: UpdateResult, history_problem: str, screen: Screen) -> Iterator[Line]:
+    """Yield how the index is, what this run has done, where, and what went wrong."""
+    texts = load_messages("screens", screen.language).group("index")
+    parts: list[str] = [texts[state.state]]
     if state.files:
-        parts.append(f"{state.indexed} of {state.files} files, {state.bytes / 1e6:.1f} MB")
+        parts.append(texts["size"].format(indexed=state.indexed, files=state.files, size=state.bytes / 1e6))
     if result.is_complete and (result.files_read or result.files_dropped):
-        parts.append(f"{result.files_read} files read, {result.files_dropped} dropped")
+        parts.append(texts["read"].format(read=result.files_read, dropped=result.files_dropped))
     elif result.is_complete:
-        parts.append("up to date")
-    elif result.problem and state.state != "off":
-        parts.append(result.problem)
-    return "; ".join(parts)
+        parts.append(texts["up_to_date"])
+    problem = "" if result.is_complete or state.state == "off" else result.problem
+    is_good = state.state == "ready" and not problem
+    yield from layout.marked(layout.GOOD if is_good else layout.ATTENTION, layout.join(parts), screen)
+    yield from layout.paragraph(root, screen, "  ")
+    for each in filter(None, (problem, history_problem)):
+        yield from layout.marked(layout.ATTENTION, each, screen)

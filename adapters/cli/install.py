@@ -13,11 +13,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from upbeat.adapters.cli.command_line import confirm, create_parser
+from upbeat.adapters.cli.command_line import confirm, create_parser, progress
 from upbeat.adapters.cli.exact_output import diff_rows, show_rows
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.install.apply import apply_plan, remove_drafts
-from upbeat.adapters.install.byte_code import compile_missing
+from upbeat.adapters.install.byte_code import CompileResult, compile_missing
 from upbeat.adapters.install.plan import InstallationPlan, plan_install
 from upbeat.adapters.install.receipt import receipt_path
 from upbeat.adapters.install.show import plan_lines
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     if plan.is_up_to_date:
         if not options.dry_run:
             remove_drafts(plan.draft_folders())
-            compile_missing()
+            _compile()
         print(f"upbeat: {options.client}: already installed and up to date")
         return 0
     if (exit_code := confirm_plan(plan, options)) is not None:
@@ -71,12 +71,17 @@ def run(arguments: Sequence[str]) -> int:
     print(
         f"upbeat: {options.client}: installed; all changes are recorded in {receipt_path(environment, options.client)}"
     )
-    print(f"- {compile_missing().text}")
+    print(f"- {_compile().text}")
     steps = [*client.steps_after_install(), *([] if line is None or has_line else [_status_line_step(line)])]
     print("\n".join(f"- {step}" for step in (*steps, "verify the hooks: upbeat doctor --probe")))
     if not options.yes and are_terminals(sys.stdin, sys.stdout):
         _offer_probe(options.client)
     return 0
+
+
+def _compile() -> CompileResult:
+    with progress("modules compiled") as draw:
+        return compile_missing(draw)
 
 
 def _wants_status_line(line: StatusLine, options: argparse.Namespace) -> bool:

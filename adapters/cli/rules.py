@@ -41,8 +41,10 @@ from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files import atomic
 from upbeat.adapters.system.files.bounded_read import read_content, read_text
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.system.terminal import are_terminals, print_lines, read_screen
 from upbeat.core.errors import UserError
+from upbeat.core.messages import layout
+from upbeat.core.messages.catalogue import format_count, load_messages
 from upbeat.core.rules.formats import markdown
 from upbeat.core.rules.rule import Action, Owner, Rule
 from upbeat.core.sanitize.exact import escape_exactly, hidden_characters
@@ -83,14 +85,25 @@ def _list(options: argparse.Namespace) -> int:
         rows = [_as_data(rule) for rule in rule_set.rules]
         return print_json({"rules": rows, "problems": list(rule_set.problems), "guidance": guidance})
     print_problems(rule_set.problems)
-    width = max((len(rule.name) for rule in rule_set.rules), default=0)
-    for rule in rule_set.rules:
-        print(escape_exactly(f"{rule.name:<{width}}  {describe_rule(rule)}"))
-        print(escape_exactly(f"{'':<{width}}  {rule.file}{_state(rule)}"))
-    for file in guidance:
-        print(f"{file['file']}{'' if file['trusted'] else ' (not trusted, so agents do not see it)'}")
     if not rule_set.rules and not guidance:
         print(f"no rules here; `upbeat rules add` writes one to {PROJECT_FOLDER}", file=sys.stderr)
+        return 0
+    screen, texts = read_screen(environment), load_messages("screens", environment.language).group("lists")
+    untrusted = sum(rule.owner is Owner.UNTRUSTED for rule in rule_set.rules)
+    count = format_count("rule", len(rule_set.rules), environment.language)
+    head = texts["rules_untrusted" if untrusted else "rules"].format(rules=count, untrusted=untrusted)
+    print_lines(layout.headline(head, screen), environment)
+    cells, marks = list[tuple[str, str]](), list[layout.Mark]()
+    for rule in rule_set.rules:
+        says = (describe_rule(rule), f"{rule.file}{_state(rule)}")
+        cells.append((escape_exactly(rule.name), "\n".join(map(escape_exactly, says))))
+        is_active = rule.is_enabled and rule.owner is not Owner.UNTRUSTED and not rule.problem
+        marks.append(layout.GOOD if is_active else layout.ATTENTION)
+    for file in guidance:
+        state = texts["guidance" if file["trusted"] else "guidance_untrusted"]
+        cells.append((escape_exactly(str(file["file"])), state))
+        marks.append(layout.GOOD if file["trusted"] else layout.ATTENTION)
+    print_lines(layout.table(cells, screen, "  ", marks), environment)
     return 0
 
 

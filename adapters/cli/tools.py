@@ -30,12 +30,14 @@ from upbeat.adapters.mcp_server.protocol import TOOL_DEFINITIONS
 from upbeat.adapters.system.config.resolver import resolve_root, working_directory
 from upbeat.adapters.system.config.settings import load_settings
 from upbeat.adapters.system.option_parser import OptionParser
-from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.system.terminal import are_terminals, print_lines, read_screen
 from upbeat.adapters.wiring import Application, ServerLifetime, build_application
 from upbeat.core.contract.codes import ExitCode
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.engine.pipeline import call_tool
 from upbeat.core.errors import ToolFailure
+from upbeat.core.messages import layout
+from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.sanitize.exact import escape_exactly
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.settings_layers import did_you_mean
@@ -91,11 +93,16 @@ def _list(application: Application, options: argparse.Namespace) -> int:
     if options.json:
         print_json({"tools": rows})
         return code
-    width = max(16, *(len(row["name"]) for row in rows))
+    screen, texts = read_screen(environment), load_messages("screens", environment.language).group("lists")
+    cells = []
     for row in rows:
-        state = row.get("state") or offered.get(row["name"], "not offered here")
-        detail = f": {row['detail']}" if row.get("detail") else ""
-        print(f"{row['name']:<{width}} tier {row['tier']}  {row['timeout_ms']:>5} ms  {state}{detail}")
+        state = row.get("state") or offered.get(row["name"], texts["not_offered"])
+        about = f"{state}: {row['detail']}" if row.get("detail") else state
+        cells.append((row["name"], texts[f"tier_{row['tier']}"], f"≤{row['timeout_ms']:>5} ms", about))
+    marks = [layout.GOOD if row["available"] else layout.ATTENTION for row in rows]
+    head = texts["tools"].format(available=sum(bool(row["available"]) for row in rows), all=len(rows))
+    print_lines(layout.headline(head, screen), environment)
+    print_lines(layout.table(cells, screen, "  ", marks), environment)
     return code
 
 

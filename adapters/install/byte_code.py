@@ -13,7 +13,7 @@ import re
 import struct
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import MAGIC_NUMBER, source_hash
@@ -24,6 +24,9 @@ PACKAGE = Path(__file__).parents[2]
 
 OWN_EXTRAS = frozenset({"mcp"})
 """Extras that change what upbeat imports at run time; the others are for tests and releases."""
+
+PROGRESS_FILES = 20
+"""Files between two reports of progress."""
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
@@ -57,14 +60,17 @@ class CompileResult:
         return "\n".join(lines)
 
 
-def compile_missing() -> CompileResult:
+def compile_missing(on_progress: Callable[[int, int], None] | None = None) -> CompileResult:
     """Compile each module of upbeat and its dependencies whose byte code is missing or outdated.
 
     A file that this version of Python cannot compile is skipped. The first run takes some seconds.
     """
     written = refused = 0
     problems: dict[Path, str] = {}
-    for source in module_sources():
+    sources = list(module_sources())
+    for number, source in enumerate(sources):
+        if on_progress and number % PROGRESS_FILES == 0:
+            on_progress(number, len(sources))
         if _is_current(source):
             continue
         if source.parent in problems:

@@ -57,4 +57,4 @@ def dotfiles(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def no_byte_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile nothing after an installation: it reads every module of every dependency."""
-    monkeypatch.setattr(install, "compile_missing", lambda: CompileResult(0))
+    monkeypatch.setattr(install, "compile_missing", lambda _draw: CompileResult(0))

@@ -20,6 +20,7 @@ from upbeat.adapters.cli.command_line import (
     exit_on_signals,
     print_json,
     print_problems,
+    progress,
     project_root,
     run_subcommand,
 )
@@ -102,3 +103,24 @@ def test_the_end_of_the_input_is_no_answer(
     assert is_yes == confirm("Go on?")
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert is_yes_by_default == confirm("Go on?", is_yes_default=True)
+
+
+def test_progress_is_drawn_at_a_terminal_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a terminal the line shows how much is done, and is gone afterwards."""
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", stream)
+    with progress("files") as draw:
+        assert draw
+        draw(1, 2)
+
+    assert f"\r[{'#' * 15}{'.' * 15}] 1/2 files\x1b[K\r\x1b[K" == stream.getvalue()
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_no_progress_in_a_pipe(capsys: pytest.CaptureFixture[str], is_shown: bool) -> None:
+    """In a pipe, or where it is not wanted, nothing is drawn."""
+    with progress("files", is_shown=is_shown) as draw:
+        assert draw is None
+
+    assert ("", "") == capsys.readouterr()

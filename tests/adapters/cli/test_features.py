@@ -31,7 +31,11 @@ def test_a_life_in_commands(here: Here, tmp_path: Path, repo: Path) -> None:
     assert (0, f"retry is in-progress: {folder}/in-progress/retry\n", "") == specs("resume", "retry")
     assert (0, f"retry is backlog: {folder}/backlog/retry\n", "") == specs("backlog", "retry")
     assert (0, f"other is in-progress: {folder}/in-progress/other\n", "") == specs("new", "other", "--start")
-    assert (0, "other  in-progress  0/8\nretry  backlog      0/3\n", "") == specs("list")
+    assert (
+        0,
+        "2 features in specs/features, 1 in progress.\n  ▸ other  in-progress  0/8\n  · retry  backlog      0/3\n",
+        "",
+    ) == specs("list")
     before = datetime.now(UTC).date()
     code, said, _ = specs("archive", "retry")
     assert (0, True) == (
@@ -112,7 +116,9 @@ def test_show_without_tasks(here: Here, tmp_path: Path, repo: Path) -> None:
         "retry is paused: specs/features/paused/retry\n",
         "it has no readable tasks.md\n",
     ) == told(here("features", "show", "retry", cwd=repo, home=tmp_path))
-    assert (0, "retry  paused       no tasks.md\n", "") == told(here("features", "list", cwd=repo, home=tmp_path))
+    assert (0, "1 feature in specs/features, 0 in progress.\n  · retry  paused  no tasks.md\n", "") == told(
+        here("features", "list", cwd=repo, home=tmp_path)
+    )
 
 
 def test_as_data(here: Here, tmp_path: Path, repo: Path) -> None:

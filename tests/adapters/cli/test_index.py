@@ -35,9 +35,9 @@ def test_it_builds_and_then_updates(project: Path, capsys: pytest.CaptureFixture
 
     assert [0, 0, 0] == codes
     assert ["3 files read, 0 dropped", "up to date", "1 files read, 0 dropped"] == [
-        line.rpartition("; ")[2] for line in out.splitlines()
+        line.rpartition(" · ")[2] for line in out.splitlines()[::2]
     ]
-    assert out.startswith(f"{project}: indexed; 3 of 3 files, ")
+    assert out.startswith("✓ indexed · 3 of 3 files, ")
     assert "" == err
 
 
@@ -69,8 +69,8 @@ def test_a_terminal_shows_progress(
     run([])
     out, err = capsys.readouterr()
 
-    assert "] 3/3 files\r" in err
-    assert err.endswith("] 2/2 files\n")
+    assert "] 3/3 files\033[K\r" in err
+    assert err.endswith("] 2/2 files\033[K\r\033[K")
     assert "\r" not in out
 
 
@@ -79,7 +79,7 @@ def test_switched_off(project: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     write(tmp_path, {"config/upbeat/auto-tools.toml": '[index]\nenabled = "off"\n'})
     code = run([])
 
-    assert (0, f"{project}: indexing is disabled (index.enabled)\n") == (code, capsys.readouterr().out)
+    assert (0, f"! indexing is disabled (index.enabled)\n  {project}\n") == (code, capsys.readouterr().out)
     assert not list(tmp_path.glob("state/upbeat/index/*/index.db"))
 
 
@@ -88,7 +88,7 @@ def test_a_project_cannot_switch_it(project: Path, capsys: pytest.CaptureFixture
     write(project, {".upbeat/auto-tools.toml": '[index]\nenabled = "off"\n'})
     run([])
 
-    assert ": indexed;" in capsys.readouterr().out
+    assert "indexed ·" in capsys.readouterr().out
 
 
 def test_no_place_to_keep_it(project: Path, tmp_path: Path) -> None:

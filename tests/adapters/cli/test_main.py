@@ -97,8 +97,9 @@ def test_tools_list(here: Here, tmp_path: Path) -> None:
     assert (1, 2000, True) == (search["tier"], search["timeout_ms"], search["available"])
     assert search["description"]
     assert ["query"] == search["input_schema"]["required"]
-    assert [tool["name"] for tool in listed["tools"]] == [line.split()[0] for line in lines]
-    assert "ci_hotspot       tier 2   2000 ms  Ranks the files that change often and are complex." in lines
+    assert [tool["name"] for tool in listed["tools"]] == [line.split()[1] for line in lines[1:] if "≤" in line]
+    assert "8 of 8 tools are available here." == lines[0]
+    assert any(line.startswith("  ✓ ci_hotspot       tier 2      ≤ 2000 ms  Ranks the files that ") for line in lines)
 
 
 @pytest.mark.parametrize(

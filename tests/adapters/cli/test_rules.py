@@ -32,7 +32,7 @@ def repo(tmp_path: Path) -> Path:
 def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
     """A rule applies after ``add``, and no longer exists after ``remove``."""
     added = here(*ADD, "--pattern", r"rm\s+'-rf'", "--text", "Move it to trash/.", cwd=repo, home=home)
-    listed = here("rules", "list", cwd=repo, home=home)
+    listed = here("rules", "list", cwd=repo, home=home, COLUMNS="200")
     shown = here("rules", "show", "no-rm", cwd=repo, home=home)
     checked = here("rules", "check", cwd=repo, home=home)
     removed = here("rules", "remove", "no-rm", cwd=repo, home=home)
@@ -41,7 +41,8 @@ def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
     waits = "not trusted: can only add restrictions, text not shown"
     says = r"deny on before-tool of shell where the command has rm\s+'-rf'"
     assert (0, f"{repo}/{FILE}\n") == (added.code, added.stdout.decode())
-    assert f"no-rm  {says}\n       {FILE} ({waits})\n" == listed.stdout.decode()
+    head = "1 rule here, 1 not trusted yet.\n"
+    assert f"{head}  ! no-rm  {says}\n           {FILE} ({waits})\n" == listed.stdout.decode()
     lines = "".join(f"  | {line}\n" for line in text.splitlines())
     assert f"no-rm: {says} ({waits})\n# {FILE}\n{lines}" == shown.stdout.decode()
     assert (0, "no problems found\n") == (checked.code, checked.stdout.decode())
