@@ -30,6 +30,8 @@ from upbeat.core.json_fields import mapping_of, text_of, texts_of
 
 MIN_VERSION = (2, 1, 197)
 """The oldest version tested with hooks over MCP."""
+NEWEST_VERSION = (2, 1, 329)
+"""The newest version that was tested."""
 PLUGIN_ROOT = "${CLAUDE_PLUGIN_ROOT}"
 _TURN_MARKERS = (b'"type":"user"', b'"type": "user"')
 """Present in a transcript line that records a prompt."""
@@ -67,7 +69,9 @@ def inspect_claude(
         *server_faults(state.server_command, variables),
     ]
     version, unrecorded = get_version(program, variables), _unrecorded_sessions(home, cwd, journal)
-    return installed_snapshot(client, program, version, MIN_VERSION, state, faults, journal, unrecorded)
+    return installed_snapshot(
+        client, program, version, (MIN_VERSION, NEWEST_VERSION), state, faults, journal, unrecorded
+    )
 
 
 def managed_settings() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from upbeat.adapters.clients.snapshot import absent_snapshot, installed_snapshot
 from upbeat.adapters.codex.client import Codex
 from upbeat.adapters.codex.install import REGISTERED_EVENTS, plugin_layout
 from upbeat.adapters.codex.transport.app_server.connection import AppServerConnection, ConnectionLost, RpcError
-from upbeat.adapters.codex.version import MIN_CODEX_VERSION
+from upbeat.adapters.codex.version import MIN_CODEX_VERSION, NEWEST_CODEX_VERSION
 from upbeat.adapters.doctor import journal_evidence
 from upbeat.adapters.doctor.handshake import server_faults
 from upbeat.adapters.install.plugin import HOOK_POINT_BY_EVENT, NAME
@@ -79,7 +79,9 @@ def inspect_codex(client: Codex, environment: Environment, root: str, journal: S
     if any(ours):
         faults += _hook_faults(list_hooks(program, variables, root or str(home)))
     version, unrecorded = get_version(program, variables), _unrecorded_sessions(home, root, journal)
-    return installed_snapshot(client, program, version, MIN_CODEX_VERSION, state, faults, journal, unrecorded)
+    return installed_snapshot(
+        client, program, version, (MIN_CODEX_VERSION, NEWEST_CODEX_VERSION), state, faults, journal, unrecorded
+    )
 
 
 def inspect_wrapper(codex: ClientSnapshot) -> ClientSnapshot:

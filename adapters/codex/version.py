@@ -13,6 +13,8 @@ from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.system.process.find_program import Version, format_version, get_version
 
 MIN_CODEX_VERSION = (0, 150, 0)
+NEWEST_CODEX_VERSION = (0, 169, 0)
+"""The newest version that was tested."""
 
 
 @dataclass(slots=True)

@@ -51,7 +51,7 @@ def test_a_client_with_upbeat(version: Version | str, shown: str, reasons: list[
         CODEX,
         "/bin/codex",
         version,
-        (0, 160, 0),
+        ((0, 160, 0), (0, 170, 0)),
         PluginState(notes=("a note",), written_at="2026"),
         [Fault(Reason.UNTRUSTED)],
         SqliteJournal(tmp_path, FakeClock()),
@@ -60,3 +60,15 @@ def test_a_client_with_upbeat(version: Version | str, shown: str, reasons: list[
 
     assert (shown, reasons) == (snapshot.version, [fault.reason for fault in snapshot.faults])
     assert (("a note",), "2026", ()) == (snapshot.notes, snapshot.hooks_written_at, snapshot.sessions)
+
+
+@pytest.mark.parametrize(("version", "is_noted"), [((0, 169, 0), False), ((0, 169, 1), True), ("it crashed", False)])
+def test_an_untested_version_is_noted(version: Version | str, is_noted: bool, tmp_path: Path) -> None:
+    """A version newer than any that was tested is no fault, and the note says how to check it."""
+    journal = SqliteJournal(tmp_path, FakeClock())
+    tested = ((0, 160, 0), (0, 169, 0))
+    notes = installed_snapshot(CODEX, "/bin/codex", version, tested, PluginState(), [], journal, ()).notes
+
+    assert is_noted is any(
+        "newer than the versions that upbeat was tested with, up to 0.169.0" in note for note in notes
+    )
