@@ -37,7 +37,7 @@ def doctor_screen(report: findings.DoctorReport, messages: Messages, screen: Scr
     rows, marks = [], []
     for check in report.checks:
         fix = " " + messages["fix"].format(fix=check.fix) if check.fix else ""
-        rows.append((check.name, check.message + fix))
+        rows.append((check.name, check.message.rstrip() + fix))
         marks.append(_CHECK_MARKS[check.status])
     yield from layout.table(rows, screen, INDENT, marks)
 

@@ -22,10 +22,10 @@ GAP = "  "
 _MIN_LAST_COLUMNS = 16
 """A last cell with less room is put below its row."""
 _AGE_UNITS = ((90, 1, "seconds_ago"), (90 * 60, 60, "minutes_ago"), (48 * 3600, 3600, "hours_ago"))
-_BREAK_UNIT = re.compile(
-    r"[\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60] *|[^ \u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]+ *| +"
-)
-"""What a line may break after: a word, or a character of a script without spaces."""
+_WIDE = r"\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60"
+_OPENING, _CLOSING = "[（「『《【]*", "[，。、；：！？）」』》】]*"
+_BREAK_UNIT = re.compile(rf"{_OPENING}(?:[{_WIDE}]|[^ {_WIDE}]+){_CLOSING} *|[{_WIDE}] *| +")
+"""What a line may break after: a word, or a character of a script without spaces, with the punctuation that it has."""
 
 
 class Style(StrEnum):

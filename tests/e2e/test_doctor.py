@@ -171,7 +171,7 @@ def test_of_the_repository_only_local_settings_count_in_a_subfolder(sandbox: San
 
     assert counts is (every("hooks_disabled") == inactive)
     assert counts is ("turns" in inactive)
-    assert counts is ("PromptSubmitted" not in log.stdout)
+    assert counts is ("“hello”" not in log.stdout)
 
 
 OBSTACLES: dict[str, tuple[Callable[[Sandbox], None], str]] = {

@@ -63,7 +63,7 @@ def test_secure_is_not_passed_by_nine_markers(sandbox: Sandbox, client: str) -> 
     assert ["PLAN", "ARCH", "TEST", "DEV"] == session["workflow"]["self_declared"]
     refused = done.turns[2].texts_with("Only your verdict on PLAN counts")
     assert 1 == len(refused)
-    assert "self-declared" in run(sandbox, ["upbeat", "status"]).stdout
+    assert "reported by the main agent itself" in " ".join(run(sandbox, ["upbeat", "status"]).stdout.split())
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -43,7 +43,7 @@ def test_the_status_says_so(exhausted: Played) -> None:
     [session] = status(exhausted.sandbox)
 
     assert 3 == shown.exit_code
-    assert "debug needs you  (6/7 done)  not passed: TEST  TEST has used all its attempts" in shown.stdout
+    assert "debug needs you: TEST has used all its attempts" in " ".join(shown.stdout.split())
     assert ("needs_human", 6, ["TEST"]) == (
         session["needs_user"],
         session["workflow"]["done"],

@@ -67,3 +67,8 @@ def test_relative_times(at: str | float, english: str, chinese: str) -> None:
     shown = [layout.relative_time(at, Screen(language, now=NOW)) for language in ("en", "zh")]
 
     assert [english, chinese] == shown
+
+
+def test_chinese_punctuation_stays_with_its_word() -> None:
+    """No line begins with a comma or a closing bracket, and none ends with an opening one."""
+    assert ["一二三", "四，", "abc。", "（五）"] == layout.wrap_to_width("一二三四，abc。（五）", 7).split("\n")
