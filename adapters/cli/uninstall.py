@@ -29,7 +29,7 @@ EXIT_REFUSED = 1
 def build_parser() -> OptionParser:
     """Return the parser of this command."""
     parser = parser_for("uninstall", __doc__ or "")
-    parser.add_argument("--merge", action="store_true", help=argparse.SUPPRESS)  # the default since 0.2
+    parser.add_argument("--merge", action="store_true", help=argparse.SUPPRESS)  # for scripts; always the case
     return parser
 
 

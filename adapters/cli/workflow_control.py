@@ -22,6 +22,7 @@ from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import child_variables, read_environment
 from upbeat.adapters.system.git.root import outermost_repository
 from upbeat.adapters.system.process.find_program import find_program
+from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import Application, build_application, build_journal
 from upbeat.core.contract.effect import InjectContext, NotifyUser
 from upbeat.core.contract.event import ClientName, EventSource, WorkflowCommanded
@@ -79,7 +80,7 @@ def _confirm_handover(session: StoredSession) -> bool:
     """Ask whether another client may continue the run of a session that may still be at work; no without a terminal."""
     quiet = max(0, round(time.time() - session.updated_at))
     alive = f"session {session.session_id[:8]} of {session.client} has not ended; its last event was {quiet} s ago"
-    if sys.stdin is not None and sys.stdin.isatty():
+    if are_terminals(sys.stdin):
         return confirm(f"upbeat: {alive}. Both would work on the same files. Hand its workflow over?")
     print(f"upbeat: {alive}, so nothing was handed over; end it first, or pass --force if it is gone", file=sys.stderr)
     return False

@@ -61,7 +61,7 @@ def _find_sender(near: Sequence[Ancestor], descriptors: Sequence[int], *, is_mar
     """Return the process of ``near`` that the input comes from; None if it does not come from any."""
     if not near or not descriptors:
         return None
-    status = [os.fstat(descriptor) for descriptor in descriptors if _is_open(descriptor)]
+    status = [found for descriptor in descriptors if (found := _status_of(descriptor))]
     if not status or not (stat.S_ISSOCK(status[0].st_mode) or stat.S_ISFIFO(status[0].st_mode)):
         return None
     if stat.S_ISSOCK(status[0].st_mode):
@@ -79,12 +79,11 @@ def _find_sender(near: Sequence[Ancestor], descriptors: Sequence[int], *, is_mar
     return parent if _holds(parent.pid, status[1].st_ino, stat.S_IRUSR) else None
 
 
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
+def _status_of(descriptor: int) -> os.stat_result | None:
+    """Return what the system says of an open descriptor; None if it is closed."""
+    with suppress(OSError):
+        return os.fstat(descriptor)
+    return None
 
 
 def _has_variable(pid: int, name: str) -> bool:
