@@ -56,7 +56,8 @@ def _list(environment: Environment, *, is_json: bool) -> int:
         print(f"{kind.name:<10}{format_size(size):>9}  {kind.what}")
         if files:
             print(f"{'':<21}{kind.location(environment)}")
-        print(f"{'':<21}kept {kind.kept}; remove it with `{kind.removal}`")
+        print(f"{'':<21}kept {kind.kept}")
+        print(f"{'':<21}remove: {kind.removal}")
     return 0
 
 

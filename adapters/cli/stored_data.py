@@ -52,16 +52,16 @@ class StoredKind:
 KINDS = (
     StoredKind(
         *("journal", "what happened in sessions, redacted, and their state", "state", ("journal*",)),
-        *("journal.max_days days (default 90), journal.max_mb MB", "upbeat data purge journal"),
+        *("journal.max_days (default 90), at most journal.max_mb", "upbeat data purge journal"),
     ),
     StoredKind(
         *("index", "indexes and histories of repositories", "state", ("index",)),
-        *("until it is purged; at most index.max_mb MB for each", "upbeat data purge index"),
+        *("until it is purged; each at most index.max_mb", "upbeat data purge index"),
         is_per_repository=True,
     ),
     StoredKind(
         *("handoffs", "whole reports of subagents, redacted", "state", ("handoffs",)),
-        *("30 days, 500 runs", "upbeat data purge handoffs"),
+        *("for 30 days, at most 500 runs", "upbeat data purge handoffs"),
     ),
     StoredKind(
         *("habits", "learned habits (off by default)", "state", ("observations",)),

@@ -17,6 +17,7 @@ from upbeat.core.policy import queries as world
 from upbeat.core.policy.changed_files import MAX_QUERIED_FILES
 from upbeat.core.policy.definition import Policy, PolicyContext
 from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, evaluate_policies
+from upbeat.core.policy.own_controls import mentions_control, names_control
 from upbeat.core.rules.backtest import BacktestReport, RuleEvaluationError, strength_of
 from upbeat.core.rules.formats.guidance import ALL_FILES, Guidance
 from upbeat.core.workflow.state import PolicyNotes, SessionState, StepStatus, WorkflowRun, WorkflowStep
@@ -47,6 +48,17 @@ class _Script:
         return self._text
 
 
+def _possible_controls(query: world.OwnControlsQuery) -> tuple[str, ...]:
+    """Return what may have been a control: by its name, any script, and a folder outside of the working directory."""
+    trees = (tree for tree in query.trees if tree.startswith(("/", "~", "$", ".")) or names_control(tree))
+    return (
+        *filter(names_control, query.paths),
+        *trees,
+        *filter(mentions_control, query.texts),
+        *query.scripts,
+    )
+
+
 _ANSWERS: Mapping[type[Any], Callable[[Any], tuple[Any, ...]]] = {
     world.FilesAboveQuery: lambda query: ((), (world.TextDocument(query.names[0], "text"),)),
     world.ExistingPathsQuery: lambda query: (frozenset(), frozenset(query.paths)),
@@ -60,7 +72,7 @@ _ANSWERS: Mapping[type[Any], Callable[[Any], tuple[Any, ...]]] = {
     world.FeaturesQuery: lambda _: (world.FeaturesByStatus(),),
     world.ScriptFilesQuery: lambda _: (_Script(""), _Script("rm -rf ~/\n")),
     world.PromptFileQuery: lambda _: (None, _DOCUMENT),
-    world.OwnControlsQuery: lambda query: ((), (*query.paths, *query.trees, *query.texts, *query.scripts)),
+    world.OwnControlsQuery: lambda query: (None, _possible_controls(query)),
     world.OwnReportQuery: lambda _: (None, "text"),
     world.IsNewUserQuery: lambda _: (False, True),
 }

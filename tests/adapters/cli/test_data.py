@@ -21,8 +21,9 @@ def test_list(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> Non
 
     assert rows["journal"]["bytes"] >= journal.file.path.stat().st_size
     assert (0, f"{home}/{STATE}/upbeat/index") == (rows["index"]["bytes"], rows["index"]["path"])
-    assert "journal.max_days days (default 90)" in text
-    assert "remove it with `upbeat uninstall`" in text
+    assert "kept journal.max_days (default 90)" in text
+    assert max(len(line) for line in text.splitlines() if str(home) not in line) <= 80
+    assert "remove: upbeat uninstall\n" in text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from policy_play import shell, starting
 
-from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser
+from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser, RequestApproval
 from upbeat.core.contract.event import Event, ToolStarting
 from upbeat.core.policies import POLICIES, POLICIES_BY_NAME
 from upbeat.core.policy.definition import Handler, Notify, Policy, PolicyContext, PolicyResult
@@ -55,6 +55,9 @@ def test_every_query_has_answers() -> None:
         ("block-destructive-commands", "bash clean.sh", None, Deny, {"ScriptFilesQuery"}),
         ("protect-own-controls", "upbeat trust --yes", Deny, Deny, set()),
         ("protect-own-controls", "upbeat workflow start quick x", None, Deny, {WORKFLOW}),
+        ("protect-own-controls", "echo x > notes.md", None, None, set()),
+        ("protect-own-controls", "echo x > ~/.claude/settings.json", RequestApproval, RequestApproval, set()),
+        ("protect-own-controls", "bash run.sh", None, RequestApproval, {"OwnControlsQuery"}),
         ("require-read-before-write", "echo x > notes.md", None, Deny, {"ExistingPathsQuery"}),
     ],
 )
