@@ -29,6 +29,10 @@ _MARKS = {
     "prepend_prompt": layout.ADDED,
     "continue_turn": layout.CURRENT,
 }
+_FAULTS = frozenset(
+    {"internal_error", "invalid_payload", "hook_unanswered", "journal_set_aside", "journal_state_unreadable"}
+)
+"""Records of what went wrong in upbeat itself; no event of a client."""
 _VERDICT_MARKS = {"pass": layout.GOOD, "unclear": layout.ATTENTION, "": layout.QUIET}
 
 
@@ -99,7 +103,11 @@ def _what(entry: JournalEntry, subject: str, done: str, language: str) -> str:
     if _subject(entry) and f"{key}Of" in words:
         key += "Of"
     known = words.get(key)
-    what = known.format(subject=SafeText(subject), tool=text_of(fields, "tool")) if known else event or "-"
+    what = (
+        known.format(subject=SafeText(subject), tool=text_of(fields, "tool"))
+        if known
+        else in_words(event, language) or "-"
+    )
     return texts["because"].format(event=SafeText(what), done=SafeText(done)) if done else what
 
 
@@ -111,8 +119,10 @@ def _subject(entry: JournalEntry) -> str:
     fields = mapping_of(entry.body, "event_fields")
     if entry.text_field("event").startswith("Subagent"):
         return to_single_line(text_of(fields, "agent_type")).rpartition(":")[2]
-    names = ("prompt",) if entry.text_field("event") == "PromptSubmitted" else ("command",)
-    return to_single_line(next((value for name in names if (value := text_of(fields, name))), ""))
+    if entry.text_field("event") in _FAULTS:
+        said = text_of(fields, "problem") or text_of(fields, "traceback") or text_of(fields, "hook")
+        return to_single_line(said.strip().rpartition("\n")[2])
+    return to_single_line(text_of(fields, "prompt" if entry.text_field("event") == "PromptSubmitted" else "command"))
 
 
 def _outcome(entry: JournalEntry, language: str) -> tuple[str, Mark]:
@@ -139,6 +149,6 @@ def _outcome(entry: JournalEntry, language: str) -> tuple[str, Mark]:
         if text_of(effect, "part") != DISPLAY_PART:
             said[words.get(kind) or in_words(kind, language)] = None
             mark = _MARKS.get(kind, mark) if mark is layout.QUIET else mark
-    if not said and _has_failed(mapping_of(entry.body, "event_fields")):
+    if entry.text_field("event") in _FAULTS or (not said and _has_failed(mapping_of(entry.body, "event_fields"))):
         mark = layout.BAD
     return texts["and"].join(said), mark

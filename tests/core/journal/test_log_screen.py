@@ -75,6 +75,20 @@ def test_unknown_and_malformed_records() -> None:
     assert "    9  7            · 5" in text
 
 
+@pytest.mark.parametrize(
+    ("event", "fields", "line"),
+    [
+        ("internal_error", {"traceback": "Traceback:\n  x\nKeyError: 'a'\n"}, "✗ upbeat failed: KeyError: 'a'"),
+        ("internal_error", {}, "✗ upbeat failed; the client went on without it"),
+        ("invalid_payload", {"problem": "not JSON"}, "✗ the client sent what upbeat cannot read: not JSON"),
+        ("hook_unanswered", {"hook": "Stop"}, "✗ a hook got no answer: Stop"),
+    ],
+)
+def test_faults_of_upbeat_are_told(event: str, fields: dict[str, Any], line: str) -> None:
+    """What went wrong in upbeat itself is said with its cause."""
+    assert to_text(entry_lines([entry(1, event, **fields)], Screen(columns=100, now=NOW))).endswith(f"  {line}")
+
+
 @given(st.dictionaries(st.sampled_from(["event", "event_fields", "effects", "facts", "at", "root"]), JSON), JSON)
 def test_no_line_is_wider_than_the_screen(body: dict[str, Any], prompt: Any) -> None:
     """Whatever a record has, it takes one line, which fits."""
