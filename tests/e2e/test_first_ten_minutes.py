@@ -24,6 +24,9 @@ def test_the_first_ten_minutes(sandbox: Sandbox, client: str) -> None:
     assert (5, True) == (first.exit_code, f"upbeat install {client}" in first.stdout)
 
     with Terminal(sandbox, ["upbeat", "install", client]) as terminal:
+        if client == "claude":
+            terminal.wait_for("(status line)? [y/N]")
+            terminal.send("y" + ENTER)
         terminal.wait_for("files? [y/N]")
         terminal.send("y" + ENTER)
         terminal.wait_for("Verify the hooks now?")
