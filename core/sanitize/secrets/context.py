@@ -17,8 +17,10 @@ from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
 from upbeat.core.sanitize.secrets.settings_lines import is_settings_line
 from upbeat.core.sanitize.secrets.values import (
+    is_assigned_token,
     is_clearly_secret,
     is_placeholder,
+    is_random,
     is_secret,
     is_strongly_secret,
 )
@@ -57,7 +59,10 @@ def find_secrets_in_context(scan: ScannedText, contexts: Set[str]) -> Iterator[S
         yield from _find_in_urls(scan)
     for match in _FLAG.finditer(scan.lowered) if "flag" in contexts else ():  # --password value
         start, end = match.span("value")
-        if is_secret(text[start:end], is_user_chosen=match["name"].startswith(_PASSWORD_NAMES), is_literal=True):
+        is_user_chosen = match["name"].startswith(_PASSWORD_NAMES)
+        if is_secret(text[start:end], is_user_chosen=is_user_chosen, is_literal=True) or (
+            _TOKEN_FLAG.search(match[0], 0, match.end("name") - match.start()) and is_assigned_token(text[start:end])
+        ):
             yield SecretSpan(start, end, _BASE_RANK, _secret_kind(match["name"]))
     for match in _USER_FLAG.finditer(text) if "user flag" in contexts else ():  # -u name:password
         if is_secret(match[1], is_user_chosen=True, is_literal=True) and not match[1].isdigit():
@@ -66,6 +71,8 @@ def find_secrets_in_context(scan: ScannedText, contexts: Set[str]) -> Iterator[S
         yield from _find_in_assignments(scan)
     if "prose label" in contexts:
         yield from _find_in_prose(scan)
+    if "name behind" in contexts:
+        yield from _find_before_names(scan)
     yield from _find_by_tables(scan, contexts)
 
 
@@ -133,12 +140,17 @@ def _is_credential(before: str, scheme_and_value: str, value: str) -> bool:
 _USERINFO = re.compile(_PATTERNS["userinfo"])
 _USER_ONLY = re.compile(_PATTERNS["user_only"])
 _FLAG = re.compile(_PATTERNS["flag"])
+_TOKEN_FLAG = re.compile(r"(?:token|(?:api|access|auth|secret)[_-]?key)$")
+_ORACLE_USERINFO = re.compile(r":(?:thin|oci8?):([\w.-]{1,64})/([^\s\"'<>/]{3,128})@")
 _USER_FLAG = re.compile(_PATTERNS["user_flag"])
 
 
 def _find_in_urls(scan: ScannedText) -> Iterator[SecretSpan]:
     """Yield passwords and tokens before a host."""
     for match in scan.find_matches(_USERINFO, "url", scan.text):
+        if not is_placeholder(match[2]):
+            yield SecretSpan(*match.span(2), _BASE_RANK, "url-password")
+    for match in scan.find_matches(_ORACLE_USERINFO, "url", scan.text):
         if not is_placeholder(match[2]):
             yield SecretSpan(*match.span(2), _BASE_RANK, "url-password")
     for match in scan.find_matches(_USER_ONLY, "url", scan.text):
@@ -171,6 +183,10 @@ _LOOKUP = re.compile(
 )
 """Functions that take the name of a secret."""
 _RESOURCE = re.compile(r"arn:[\w:/-]{0,120}$|projects/[\w/-]{0,100}$")
+_TOKEN_NAME = re.compile(r"(?:api|access|auth|bot|bearer|deploy|personal|service|session|secret)[_.-]?$")
+_NO_TOKEN_NAME = re.compile(
+    r"(?:jsonweb|page|continuation|sync|next|cursor|cancel(?:lation)?|comment|start|end|[besp]os|pad|mask)[_.-]?$"
+)
 _QUERY = re.compile(r"(?:[?&;,]|-o[ \t]+)[\w.-]*$")
 _NO_SECRET_KEY = re.compile(
     r"(?:public|pub|cache|primary|foreign|partition|sort|idempotency|object|s3|row|lookup|index|hash|group|unique|host|host_|mon"
@@ -202,13 +218,25 @@ def _find_in_assignments(scan: ScannedText) -> Iterator[SecretSpan]:
             continue
         value = text[start:end].strip() if group == "block" else text[start:end]
         is_user_chosen = name.startswith(_PASSWORD_NAMES) and "key" not in name
+        if name == "token" and _NO_TOKEN_NAME.search(scan.lowered, max(match.start() - 16, 0), match.start()):
+            continue
         if name == "pass" or any(match[mark] is not None for mark in ("anykey", "comma", "weak", "bold")):
             is_found = judge_strictly(value, is_user_chosen=is_user_chosen, is_literal=is_literal)
         else:
-            is_found = judge(value, is_user_chosen=is_user_chosen, is_literal=is_literal)
+            is_found = judge(value, is_user_chosen=is_user_chosen, is_literal=is_literal) or (
+                is_literal and not is_user_chosen and _names_token(scan.lowered, match) and is_assigned_token(value)
+            )
         if is_found:
             yield SecretSpan(start, end, _BASE_RANK + 1, _secret_kind(name))
             yield from _continued(text, end, _secret_kind(name))
+
+
+def _names_token(lowered: str, match: re.Match[str]) -> bool:
+    """Return whether a name means nothing but a token or a key, unlike the tokens of a language."""
+    name, start = match["name"], match.start()
+    if name.endswith("key") or _in_query(lowered, match):
+        return True
+    return _TOKEN_NAME.search(lowered, max(start - 16, 0), start) is not None
 
 
 def _is_reference(text: str, match: re.Match[str], group: str, end: int) -> bool:
@@ -281,6 +309,24 @@ def _find_in_prose(scan: ScannedText) -> Iterator[SecretSpan]:
         if name == "pw" and match["link"].strip() in (":", "="):
             is_found = judge(value, is_user_chosen=True, is_literal=False)
         else:
-            is_found = judge_strictly(value, is_user_chosen=name.startswith(("pass", "pw")))
+            is_found = judge_strictly(value, is_user_chosen=name.startswith(("pass", "pw")) or "/" in match["link"])
         if is_found:
             yield SecretSpan(start, start + len(value), _BASE_RANK + 2, _secret_kind(name))
+        if match["changed"] is not None and judge_strictly(
+            new := match["changed"].rstrip(_CLOSING), is_user_chosen=True
+        ):
+            start = match.start("changed")
+            yield SecretSpan(start, start + len(new), _BASE_RANK + 2, _secret_kind(name))
+
+
+_BEFORE_NAME = re.compile(_PATTERNS["before_name"])
+
+
+def _find_before_names(scan: ScannedText) -> Iterator[SecretSpan]:
+    """Yield values before their names: ``use … as the password``, ``"…", forHTTPHeaderField: "X-Api-Key"``."""
+    for match in _BEFORE_NAME.finditer(scan.lowered):
+        group = match.lastgroup or "worded"
+        start, end = match.span(group)
+        value = scan.text[start:end]
+        if is_clearly_secret(value, is_user_chosen=True) or (group == "quoted" and is_random(value)):
+            yield SecretSpan(start, end, _BASE_RANK + 2, "password")

@@ -31,7 +31,7 @@ def _names(file: str, column: int) -> list[str]:
 
 def is_latin(label: str) -> bool:
     """Return whether a search for the ASCII letters of ``label`` finds it without too many others."""
-    return sum(char.isascii() for char in label) >= 4
+    return label.isascii() or sum(char.isascii() for char in label) >= 4
 
 
 def _searchable(label: str) -> str:
@@ -65,8 +65,8 @@ _FIRST_WORDS = {
 """The first words of the names in tables: too many to search each as a literal."""
 _CHINESE_NAMES = ("密码", "密碼", "密钥", "密鑰", "口令", "令牌", "私钥", "私鑰")
 """Names of assignments in Chinese."""
-_SEPARATE_SETS = (["encoded"],)
-"""Contexts whose expressions, in one set with the others, would multiply its states."""
+_CASE_SENSITIVE = "encoded"
+"""The context that is searched in the text and not in lower case, apart from the others."""
 _MANY, _DENSE = 64, 12
 """The number of matches, and their distance in characters, from which on continuing without RE2 is faster."""
 
@@ -92,7 +92,7 @@ class ScannedText:
         self.lowered = text.lower() if text.isascii() else text.replace("İ", "I").lower()  # İ would become longer
         self.engine = engine
         if engine:
-            self.contexts = engine.find_contexts(self.lowered, over_lines=over_lines)
+            self.contexts = engine.find_contexts(self.lowered, text, over_lines=over_lines)
         else:
             has = self.lowered.__contains__
             self.contexts = {name for name, (literals, _) in _CONTEXTS.items() if any(map(has, literals))}
@@ -175,12 +175,10 @@ class Re2Engine:
             by_prefilter.setdefault(secret_format.prefilter_pattern, []).append(index)
         self._format_groups = list(by_prefilter.values())
         self._format_set = _compile_re2_set(by_prefilter)
-        rest = [name for name in _CONTEXTS if not any(name in names for names in _SEPARATE_SETS)]
-        self._context_sets = [
-            (names, _compile_re2_set(_CONTEXTS[name][1] for name in names)) for names in (rest, *_SEPARATE_SETS)
-        ]
+        rest = [name for name in _CONTEXTS if name != _CASE_SENSITIVE]
+        self._context_set = rest, _compile_re2_set(_CONTEXTS[name][1] for name in rest)
         over_lines = sorted(CONTEXTS_OVER_LINES)
-        self._sets_over_lines = [(over_lines, _compile_re2_set(_CONTEXTS[name][1] for name in over_lines))]
+        self._set_over_lines = over_lines, _compile_re2_set(_CONTEXTS[name][1] for name in over_lines)
         self._context_patterns = {
             name: re2.compile(expression.encode("ascii"), _options()) for name, (_, expression) in _CONTEXTS.items()
         }
@@ -196,11 +194,13 @@ class Re2Engine:
         groups = self._format_set.Match(text.encode("ascii", "replace")) or ()
         return [SECRET_FORMATS[i] for i in sorted(i for group in groups for i in self._format_groups[group])]
 
-    def find_contexts(self, lowered: str, *, over_lines: bool = False) -> set[str]:
-        """Return the names of the contexts that the text in lower case may contain; of those over lines if asked."""
+    def find_contexts(self, lowered: str, text: str, *, over_lines: bool = False) -> set[str]:
+        """Return the names of the contexts that the text may contain; of those over lines if asked."""
         data = self._encode(lowered)
-        sets = self._sets_over_lines if over_lines else self._context_sets
-        contexts = {names[i] for names, pattern_set in sets for i in pattern_set.Match(data) or ()}
+        names, pattern_set = self._set_over_lines if over_lines else self._context_set
+        contexts = {names[i] for i in pattern_set.Match(data) or ()}
+        if not over_lines and self._context_patterns[_CASE_SENSITIVE].search(text.encode("ascii", "replace")):
+            contexts.add(_CASE_SENSITIVE)
         if "wide letters" in contexts and not lowered.isascii():
             contexts.add("label")
             if any(map(lowered.__contains__, _CHINESE_NAMES)):
@@ -211,7 +211,7 @@ class Re2Engine:
         """Yield the matches of ``pattern`` in ``text`` that begin at ``context`` in ``lowered``, or just behind it."""
         if context == "assignment" and not lowered.isascii():
             yield from _iter_chinese(pattern, lowered, text)
-        data, position, count = self._encode(lowered), 0, 0
+        data, position, count = self._encode(text if context == _CASE_SENSITIVE else lowered), 0, 0
         while candidate := self._context_patterns[context].search(data, position):
             start = candidate.start()
             count += 1

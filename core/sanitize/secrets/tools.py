@@ -20,7 +20,7 @@ _MAX_LINE = 1000
 _MAX_WORDS = 40
 _MAX_PREFIX = 20
 """Characters between a pipe and the program that reads from it."""
-_PLACE = re.compile(r"(?P<name>[-/]{0,2}[\w.-]*|\*|\||<<<)(?P<joined>[*+]?)(?P<after>>?)(?P<separator>[:%,=/]?)")
+_PLACE = re.compile(r"(?P<name>\*(?==)|\||<<<|[-/]{0,2}[\w.-]*)(?P<joined>[*+]?)(?P<after>>?)(?P<separator>[:%,=/]?)")
 _WORD = re.compile(r"""(?:\\\n|[ \t])*+((?:[^\s'"|;&<>()`\\]|\\.|'[^'\n]*+'|"(?:[^"\\\n]|\\.)*+")++)""")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*/?$")
 _HERE_STRING = re.compile(r"[ \t]*<<<[ \t]*")

@@ -19,7 +19,7 @@ _TEMPLATE = re.compile(r"\$?\{[^{}\n]{0,80}\}|\{\{|\}\}|%\([^()\n]{0,60}\)s|%[sd
 _REFERENCE = re.compile(r"\$[A-Za-z_]+|\$\d|\$env:\w+|%\w+%|(?:env|vault|ssm|op|arn|ref|file):.*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
     r"(?:your|insert|enter|replace|change[-_ ]?(?:me|it|this)|todo|example|sample|dummy|placeholder|redacted|hidden)"
-    r"(?![a-z])[^0-9]*",
+    r"(?![a-z])[^0-9]*|(?:[a-z]{1,12}[-_]){0,3}(?:x{6,}|\.{3,}|\*{3,})",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s")
@@ -43,6 +43,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[=*\\^~]{2}|[/\\].*[/\\]|::|->|\d[.:]\d")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _TOKEN = re.compile(r"[\w.~+/=:!@#$%^&*-]+", re.ASCII)
 
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[a-z0-9-]+\.)+[a-z]{2,10}(?::\d+)?|\d[\dT:.Z+-]+")
@@ -96,12 +97,16 @@ def is_clearly_secret(value: str, *, is_user_chosen: bool) -> bool:
     It has letters and digits, and is not a word with a number (``sha256``), a name or a path. A generated value has at
     least sixteen characters.
     """
+    if is_user_chosen and " " not in value and is_passphrase(value):
+        return True
     has_both = _DIGIT.search(value) and _LETTER.search(value)
     if not has_both or not is_secret(value, is_user_chosen=is_user_chosen, is_literal=False):
         return False
     if not is_user_chosen:
         return len(value) >= 16
-    return not (_NUMBERED.fullmatch(value) or _MARKUP.search(value) or _ADDRESS.fullmatch(value))
+    if _NUMBERED.fullmatch(value) or _ADDRESS.fullmatch(value):
+        return False
+    return (len(value) >= 16 and _BASE64.fullmatch(value) is not None and is_random(value)) or not _MARKUP.search(value)
 
 
 def is_strongly_secret(value: str, *, is_user_chosen: bool, is_literal: bool) -> bool:
@@ -119,6 +124,20 @@ def is_strongly_secret(value: str, *, is_user_chosen: bool, is_literal: bool) ->
     if not has_both or _NUMBERED.fullmatch(value) or _ADDRESS.fullmatch(value):
         return False
     return PLACEHOLDER_WORDS.isdisjoint(word for word in words if len(word) > 2)
+
+
+def is_assigned_token(value: str) -> bool:
+    """Return whether a literal that is assigned to a name of nothing but tokens is one, even if it is short."""
+    if len(value) < 6 or not _TOKEN.fullmatch(value) or is_placeholder(value) or _is_path(value):
+        return False
+    if _is_few_words(value):
+        return True
+    if value.isdigit():
+        return True
+    words = (word.lower() for word in _WORDS.findall(value) if len(word) > 1)
+    if not _DIGIT.search(value) or not PLACEHOLDER_WORDS.isdisjoint(words):
+        return False
+    return not any(pattern.fullmatch(value) for pattern in (_NUMBERED, _VERSION, _ADDRESS, _CONSTANT))
 
 
 def is_given(value: str) -> bool:

@@ -9,7 +9,7 @@ from binascii import Error as Base64Error
 from binascii import a2b_base64
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import islice
 
 from upbeat.core import lazy_re as re
 from upbeat.core.lazy_dataclass import dataclass
@@ -122,8 +122,8 @@ _QUOTES = ('"', "'", "`")
 _LINE_PREFIXES = ">|#*+-"
 """Prefixes of the lines of a quotation, a table, a comment or a diff."""
 _SECRET_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=-.%")
-_CLOSING_CHARACTERS = frozenset(["", *"()[]{}<>:;,!?#*|@$"])
-"""Line endings that are not inside a secret."""
+_JOINT = re.compile(r"\n(?<=[A-Za-z0-9+/_=.%\"'`&\\ \t-]\n)(?=[ \t]*[>|#*+\"'`A-Za-z0-9/_=.%-])")
+"""The end of a line that may be inside a secret, behind which the secret may continue."""
 _CLOSING_ONLY = re.compile(r"[\"'`,;)\]}>|+\\&. \t]*(?:\n|\Z)")
 _MAX_JOINTS = 10_000
 """Line ends of one text that are joined."""
@@ -216,25 +216,23 @@ class JoinedText(DecodedView):
 
 def join_wrapped_lines(text: str) -> JoinedText | None:
     """Join each line of ``text`` to the previous one where a secret could continue; None if nowhere."""
-    lines = text.split("\n")
-    starts = [0, *accumulate([len(line) + 1 for line in lines])]
-    joints = [
-        number
-        for number, (previous, line) in enumerate(pairwise(lines), 1)
-        if line and previous[-1:] not in _CLOSING_CHARACTERS
-    ]
     view_offsets, original_offsets, pieces = [0], [0], []
     length, piece_start = 0, 0
-    for number in joints:
-        left, right = lines[number - 1], lines[number].lstrip(" \t")
+    for joint in _JOINT.finditer(text):
+        line_end = joint.start()
+        start = text.rfind("\n", 0, line_end) + 1
+        left = text[start:line_end]
+        next_end = text.find("\n", line_end + 1)
+        line = text[line_end + 1 : next_end if next_end >= 0 else len(text)]
+        right = line.lstrip(" \t")
         if not (left[-1].isalnum() and right[:1].isalnum()):
-            left, right = _strip_joint(left, lines[number])
+            left, right = _strip_joint(left, line)
         if left and right and left[-1] in _SECRET_CHARACTERS and right[0] in _SECRET_CHARACTERS:
-            piece_end = starts[number - 1] + len(left)
+            piece_end = start + len(left)
             if piece_end > piece_start:
                 pieces.append(text[piece_start:piece_end])
                 length += piece_end - piece_start
-                piece_start = starts[number + 1] - 1 - len(right)
+                piece_start = line_end + 1 + len(line) - len(right)
                 view_offsets.append(length)
                 original_offsets.append(piece_start)
                 if len(view_offsets) > _MAX_JOINTS:
