@@ -17,10 +17,10 @@ from upbeat.core.prompt.quoted_spans import SpanKind, mask_prompt
 MAX_ENDING_CHARS = 2500
 """Characters at the end of a message that are read."""
 
-MIN_QUESTION_ODDS = -1.0
+MIN_QUESTION_ODDS = -0.9
 """Log odds of a real question or a blocker from which a message waits."""
 
-MIN_DANGER_ODDS = -2.1
+MIN_DANGER_ODDS = -2.5
 """Log odds of something destructive from which a message waits: nothing may be continued by mistake here."""
 
 MIN_NAMED_DANGER_ODDS = -4.0

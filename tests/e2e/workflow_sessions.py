@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -42,6 +43,8 @@ READ = "cat checks/test_it.py"
 """The command by which a reviewer reads what the developer wrote."""
 GREEN, RED = "self.assertEqual(4, 2 + 2)", "self.assertEqual(500, 2 + 2)"
 """Of different length: Python takes a file of the same size and second for the one that it has compiled."""
+TURN_LINE = re.compile(r"^upbeat[:：].* · \d+ (?:ms|毫秒)$", re.DOTALL)
+"""What a user sees of a turn that got context."""
 FOREIGN = "general-purpose"
 """An agent that is none of ours."""
 
@@ -192,8 +195,9 @@ def said(records: Iterable[Mapping[str, Any]], part: str) -> list[str]:
 
 
 def effects(records: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
-    """The texts of all effects of this kind, in order."""
-    return [one["text"] for record in records for one in record.get("effects", ()) if one["kind"] == kind]
+    """The texts of all effects of this kind, in order, without the line that a turn with context shows."""
+    every = [one["text"] for record in records for one in record.get("effects", ()) if one["kind"] == kind]
+    return [text for text in every if kind != "notify_user" or not TURN_LINE.search(text)]
 
 
 def subagent_turns(done: Finished, prompt: str) -> list[Request]:
