@@ -31,7 +31,10 @@ MAX_EVERYDAY_ODDS = -1.0
 
 MAX_PROMPT_CHARS = 160
 READER_IMPORTANCE = 3.0
-"""How much a row of an outside reader counts in a fit; a row of our own counts 1."""
+"""How much a row of an outside reader counts in a fit, and a short statement, of which readers wrote none; a row of our
+own counts 1."""
+SHORT_STATEMENTS = "short"
+"""The writer that stands for those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Model:
         wanted = self.positive | self.negative
         prepare = prepare_ending if self.kind == "endings" else str
         return [
-            (prepare(row.text), row.label in self.positive, READER_IMPORTANCE if row.is_of_reader else 1.0)
+            (prepare(row.text), row.label in self.positive, READER_IMPORTANCE if row.is_of_reader or row.writer == SHORT_STATEMENTS else 1.0)
             for row in rows
             if row.label in wanted
         ]

@@ -20,7 +20,7 @@ MAX_ENDING_CHARS = 2500
 MIN_QUESTION_ODDS = -0.9
 """Log odds of a real question or a blocker from which a message waits."""
 
-MIN_DANGER_ODDS = -2.5
+MIN_DANGER_ODDS = -2.1
 """Log odds of something destructive from which a message waits: nothing may be continued by mistake here."""
 
 MIN_NAMED_DANGER_ODDS = -4.0
