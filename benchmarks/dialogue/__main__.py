@@ -66,7 +66,11 @@ class Model:
         wanted = self.positive | self.negative
         prepare = prepare_ending if self.kind == "endings" else str
         return [
-            (prepare(row.text), row.label in self.positive, READER_IMPORTANCE if row.is_of_reader or row.writer == SHORT_STATEMENTS else 1.0)
+            (
+                prepare(row.text),
+                row.label in self.positive,
+                READER_IMPORTANCE if row.is_of_reader or row.writer == SHORT_STATEMENTS else 1.0,
+            )
             for row in rows
             if row.label in wanted
         ]
