@@ -32,7 +32,7 @@ LISTED_ITEM = "{}"
 ELSEWHERE = ShellLocation("/nowhere/remote", "/nowhere/remote")
 """Another machine or a container."""
 
-_FORK_BOMB = re.compile(r"([\w:]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&\s*\}\s*;?\s*\1")
+_FORK_BOMB = re.compile(r"(?<![\w:])([\w:]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&\s*\}\s*;?\s*\1")
 _CREATING_WORDS = frozenset({"create", "run", "createdb"})
 _STORED_KINDS = frozenset({"database", "containers", "cluster", "cloud", "data", "delete-outside"})
 _PROJECT_KINDS = frozenset({"delete-changes", "delete-project", "git-changes", "git-new"})

@@ -45,7 +45,7 @@ _NAME_PATTERNS = (
 _NAMED = re.compile("|".join(f"(?:^|/){pattern}" for pattern in _NAME_PATTERNS))
 _PROGRAM = "upbeat"
 _EDITS_IN_PLACE = re.compile(r"--in-place|-[A-Za-z0-9]*i")
-_VERSION = re.compile(r"[\d.]+$")
+_VERSION_CHARS = "0123456789."
 _GLUE = re.compile(r"""["'`]\s*[,/+]\s*["'`]""")
 """Between the parts of a path that a script joins: ``home / ".config" / "upbeat"``."""
 _SEPARATORS = r"""["'`,\s\[\]()]+"""
@@ -116,7 +116,7 @@ def mentions_control(text: str, needles: Iterable[str] = ()) -> bool:
 @lru_cache(maxsize=32)
 def mentions_in_line(line: str) -> ControlMentions:
     """Return what the shell line ``line`` mentions."""
-    parsed = parse_commands(line)
+    parsed, called = parse_commands(line), _called_files(line)
     commands: dict[str, None] = {}
     requests: dict[str, None] = {}
     paths: dict[str, None] = {}
@@ -136,7 +136,7 @@ def mentions_in_line(line: str) -> ControlMentions:
         texts |= dict.fromkeys(run)
         found_in = requests if _program_of(command) in _INTERPRETERS else commands  # a language may only mention it
         found_in |= dict.fromkeys(filter(None, map(reserved_command, run)))
-        scripts |= dict.fromkeys(_located(command, word) for word in _script_files(command, line))
+        scripts |= dict.fromkeys(_located(command, word) for word in _script_files(command, called))
     trees |= dict.fromkeys(_found_and_changed(parsed.items))
     written = tuple(_written_then_run(parsed.items, scripts))
     texts |= dict.fromkeys((*written, line) if {SIZE_GAP, SYNTAX_GAP}.intersection(parsed.gaps) else written)
@@ -154,7 +154,7 @@ def mentions_in_line(line: str) -> ControlMentions:
 
 
 def _program_of(command: SimpleCommand) -> str:
-    return _VERSION.sub("", command.words[0].lower()) or command.words[0] if command.words else ""
+    return command.words[0].lower().rstrip(_VERSION_CHARS) or command.words[0] if command.words else ""
 
 
 def _arguments(command: SimpleCommand) -> Iterator[str]:
@@ -270,14 +270,21 @@ def _run_texts(command: SimpleCommand) -> Iterator[str]:
         yield command.stdin_text
 
 
-def _script_files(command: SimpleCommand, line: str) -> Iterator[str]:
-    """Yield the files that ``command`` runs."""
+def _called_files(line: str) -> Mapping[str, list[str]]:
+    """Return the paths in ``line`` that may name programs, by the last part of their names."""
+    found: dict[str, dict[str, None]] = {}
+    for match in _SCRIPT_RUN.finditer(line):
+        found.setdefault(match[1].rpartition("/")[2], {})[match[1]] = None
+    return {name: list(paths)[:MAX_SCRIPTS] for name, paths in found.items()}
+
+
+def _script_files(command: SimpleCommand, called: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the files that ``command`` runs; ``called`` are the paths of the line by the last part of their names."""
     program = _program_of(command)
     if program in _SHELLS | _SHELL_RUNNERS | _INTERPRETERS:
         yield from (word for word in command.words[1:] if not word.startswith("-") and " " not in word)
     if command.words:
-        called = f"/{command.words[0]}"
-        yield from (match[1] for match in _SCRIPT_RUN.finditer(line) if match[1].endswith(called))
+        yield from called.get(command.words[0].rpartition("/")[2], ())
 
 
 def _written_then_run(items: Sequence[SimpleCommand], scripts: Iterable[str]) -> Iterator[str]:

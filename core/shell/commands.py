@@ -67,8 +67,11 @@ class ParsedCommands:
 def parse_commands(line: str, positional: Words | None = None) -> ParsedCommands:
     """Return what ``line`` may run; ``positional`` are the arguments of a script. Any text is allowed; never raises."""
     visitor = _CommandVisitor(positional=positional)
-    visitor.visit_script(line, _ParseContext())
-    visitor.visit_named_functions()
+    try:
+        visitor.visit_script(line, _ParseContext())
+        visitor.visit_named_functions()
+    except RecursionError:  # words in words in words
+        visitor.gaps.append(SIZE_GAP)
     return ParsedCommands(tuple(visitor.items), tuple(dict.fromkeys(visitor.gaps)), visitor.written_files)
 
 
@@ -269,8 +272,9 @@ class _CommandVisitor(KnownValues):
     def expand_command(self, command: SimpleCommand, context: _ParseContext) -> None:
         """Add ``command``, or the commands that it runs instead."""
         words, wrappers = split_wrappers(command.words)
-        if len(wrappers) >= MAX_WRAPPERS:
+        if len(wrappers) >= MAX_WRAPPERS or context.depth > MAX_DEPTH:
             self.gaps.append(SIZE_GAP)
+            return
         path = command.words[-len(words)] if words else ""
         path = path if "/" in path else ""
         command = replace(command, words=words, wrappers=(*context.wrappers, *wrappers), program_path=path)
@@ -278,7 +282,7 @@ class _CommandVisitor(KnownValues):
             if command.assignments or command.redirects or wrappers:
                 self.append_command(replace(command, words=wrappers[-1:]))
             return
-        inside = replace(context, wrappers=(*command.wrappers, words[0]))
+        inside = replace(context, depth=context.depth + 1, wrappers=(*command.wrappers, words[0]))
         if " " in words[0] and wrappers:  # env -S 'PROGRAM ARGUMENTS'
             self._expand_script(" ".join(words), command, inside)
         elif "$" in words[0] or "`" in words[0]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_LINE_CHARS = 200_000
 """Longer lines are not parsed."""
+MAX_PIPES = 4_000
+"""Lines with more are not parsed: the parser's time grows with the square of the length of a pipeline."""
 MAX_DEPTH = 40
 """Maximum nesting."""
 
@@ -27,8 +29,8 @@ Words = tuple[str, ...]
 
 
 def parse_syntax_tree(line: str) -> Node | None:
-    """Return the tree of ``line``; None if it is too long or not shell text at all."""
-    if len(line) > MAX_LINE_CHARS or "\0" in line:
+    """Return the tree of ``line``; None if it is too long, or not shell text at all."""
+    if len(line) > MAX_LINE_CHARS or "\0" in line or line.count("|") > MAX_PIPES:
         return None
     return _parser().parse(_UNSAFE_CHARS.sub("\ufffd", line).encode("utf-8", "replace")).root_node
 
