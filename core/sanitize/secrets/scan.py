@@ -67,12 +67,12 @@ _CHINESE_NAMES = ("密码", "密碼", "密钥", "密鑰", "口令", "令牌", "�
 """Names of assignments in Chinese."""
 _CASE_SENSITIVE = "encoded"
 """The context that is searched in the text and not in lower case, apart from the others."""
-_MANY, _DENSE = 64, 12
+_MANY, _DENSE = 64, 16
 """The number of matches, and their distance in characters, from which on continuing without RE2 is faster."""
 
 CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
 """Contexts that show a secret even if lines were joined."""
-MAX_CONTEXT_MATCHES = 25_000
+MAX_CONTEXT_MATCHES = 20_000
 """Matches of one context that are judged in one text."""
 
 
@@ -105,7 +105,13 @@ class ScannedText:
         """Return the formats that may match in the text, in their order."""
         if self.engine:
             return self.engine.find_formats(self.text)
-        return [secret_format for secret_format in SECRET_FORMATS if secret_format.literal in self.text]
+        text = self.text
+        if len(text) > _SHORT:
+            return [secret_format for secret_format in SECRET_FORMATS if secret_format.literal in text]
+        starts = {text[i : i + 2] for i in range(len(text) - 1)} | set(text)
+        by_start = _formats_by_start()
+        ranks = sorted(rank for start in by_start.keys() & starts for rank in by_start[start])
+        return [SECRET_FORMATS[rank] for rank in ranks if SECRET_FORMATS[rank].literal in text]
 
     def find_matches(self, pattern: re.Pattern[str], context: str, subject: str) -> Iterator[re.Match[str]]:
         """Yield the matches of ``pattern`` in ``subject`` (``text`` or ``lowered``) that begin at ``context``.
@@ -122,6 +128,18 @@ class ScannedText:
         yield from islice(matches, MAX_CONTEXT_MATCHES)
         if next(matches, None) is not None:
             raise TooManyMatchesError
+
+
+_SHORT = 300
+"""Up to how many characters of a text formats are looked up by the first two of their literals."""
+
+
+@cache
+def _formats_by_start() -> dict[str, list[int]]:
+    by_start: dict[str, list[int]] = {}
+    for rank, secret_format in enumerate(SECRET_FORMATS):
+        by_start.setdefault(secret_format.literal[:2], []).append(rank)
+    return by_start
 
 
 _MAX_NESTED = 200

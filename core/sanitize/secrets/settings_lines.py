@@ -31,8 +31,10 @@ def is_settings_line(text: str, name_start: int, end: int, link: str) -> bool:
 
     ``link`` stands between the name and the value.
     """
-    start = text.rfind("\n", 0, name_start) + 1
-    if text[end : end + 1] not in ("", "\n", "\r") or not _NAME.match(text, start, name_start):
+    if text[end : end + 1] not in ("", "\n", "\r"):
+        return False
+    start = text.rfind("\n", max(name_start - _MAX_LENGTH, 0), name_start) + 1
+    if name_start - start > _MAX_LENGTH or not _NAME.match(text, start, name_start):
         return False
     behind = text[end : end + _MAX_LENGTH].split("\n")[1 : _BEHIND + 1]
     if link == "=":
