@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from upbeat.core import lazy_re as re
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, arguments_of, word_set
@@ -92,6 +93,21 @@ def _compile_pattern(kind: str, severity: str, pattern: str) -> CallPattern:
 def table_programs() -> frozenset[str]:
     """Return the programs of the table."""
     return frozenset(_patterns_by_program())
+
+
+def worst_arguments(prefix: Words) -> Iterator[Words]:
+    """Yield what may follow the words ``prefix`` of a call so that a row of the table finds it."""
+    given = [
+        word for before, word in pairwise(prefix) if word[:1] != "-" and (before[:1] != "-" or before == prefix[0])
+    ]
+    for _, _, pattern in _patterns_by_program().get(prefix[0].rpartition("/")[2], ()):
+        tokens = pattern.split()
+        if all(name in token.split("|") for name, token in zip(given, tokens, strict=False)):
+            yield tuple(_example_of(token) for token in tokens[len(given) :])
+
+
+def _example_of(token: str) -> str:
+    return token.split("|")[0].replace("DISK", "sda").replace("*", "x")
 
 
 def is_only_shown(words: Words) -> bool:

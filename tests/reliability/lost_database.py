@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 from upbeat.adapters.system.journal.store import SqliteJournal
-from upbeat.core.journal.record import Retention
+from upbeat.core.journal.record import Retention, VerificationResult
 
 from .lost_victims import append, open_journal, written
 from .promise import Seen, none_counted
@@ -135,6 +135,12 @@ class LaterClock:
         return datetime.now(UTC) + self._later
 
 
+def _is_broken(verified: VerificationResult) -> bool:
+    """Return whether the journal is damaged, beyond lacking the records of one that was set aside."""
+    found = verified.chain_break
+    return bool(verified.inconsistent_sessions) or (found is not None and "is gone" not in found.problem)
+
+
 def try_fault(prepared: Path, days: int, fault: Fault) -> Counter[str]:
     """Return what came of one event in a copy of ``prepared`` while the disk failed, and of the next one."""
     with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name:
@@ -156,7 +162,7 @@ def try_fault(prepared: Path, days: int, fault: Fault) -> Counter[str]:
             raised=int(has_raised),
             lost=len({*had, *kept} - set(stored)),
             duplicated=sum(count > 1 for count in Counter(stored).values()),
-            unreadable=int(not verified.is_intact or bool(health.problem)),
+            unreadable=int(_is_broken(verified) or bool(health.problem)),
             set_aside=len(health.damaged_files),
             not_stored_after=int((1, 1) not in stored),
         )

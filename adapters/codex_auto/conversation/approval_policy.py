@@ -18,7 +18,8 @@ from upbeat.adapters.codex_auto.conversation.workflow_bridge import WorkflowBrid
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 from upbeat.core.contract.effect import Deny, RequestApproval
 from upbeat.core.contract.event import Call, FileEdit, ToolKind
-from upbeat.core.destructive import ShellLocation, find_hazards
+from upbeat.core.destructive import ShellLocation, find_hazards, has_trigger
+from upbeat.core.destructive.calls import worst_arguments
 from upbeat.core.policy.own_controls import mentions_in_line
 
 _WORST_WORDS: tuple[tuple[str, ...], ...] = (
@@ -35,6 +36,16 @@ _WORST_WORDS: tuple[tuple[str, ...], ...] = (
     ("push", "--force"),
     ("trust", "--yes"),
     ("upbeat trust --yes",),
+    ("5", "rm", "-rf", "/"),
+    ("-R", "000", "/"),
+    ("-s", "0", "/etc/passwd"),
+    ("/dev/zero", "/dev/sda"),
+    ("/dev/sda",),
+    ("reset", "--hard"),
+    (".", "reset", "--hard"),
+    ("x=y", "push", "-f", "origin", "main"),
+    ("-c", "drop database x"),
+    ("drop database x",),
 )
 """What may follow the words of a rule: a rule that would also allow one of these is not offered."""
 
@@ -68,9 +79,17 @@ class ApprovalJudge:
         refused: set[ApprovalDecision] = set()
         if request.policy_text or (request.call and _is_risky(str(request.call.input.get("command", "")), location)):
             refused.update(_LASTING)
-        elif any(_is_risky(shlex.join((*request.allowed_prefix, *words)), location) for words in _WORST_WORDS):
+        elif _allows_too_much(request.allowed_prefix, location):
             refused.add(ApprovalDecision.ACCEPT_RULE)
         return replace(request, choices=tuple(choice for choice in request.choices if choice not in refused))
+
+
+def _allows_too_much(prefix: Sequence[str], location: ShellLocation) -> bool:
+    """Return whether something destructive may begin with ``prefix``, the words of a rule."""
+    if not prefix or (has_trigger(prefix[0]) and (prefix[-1] == "run" or all(word[:1] == "-" for word in prefix[1:]))):
+        return True
+    following = (*_WORST_WORDS, *worst_arguments(tuple(prefix)))
+    return any(_is_risky(shlex.join((*prefix, *words)), location) for words in following)
 
 
 def _is_risky(line: str, location: ShellLocation) -> bool:

@@ -52,7 +52,7 @@ class JournalHeads:
                     os.pwrite(descriptor, _format(after), max(len(lines) - 1, 0) * _LINE_BYTES)
 
     def reset(self) -> None:
-        """Forget everything: the user has pruned the journal, or it was set aside."""
+        """Forget everything: the user has pruned the journal."""
         for path in self.paths:
             with suppress(OSError), _locked(path) as descriptor:
                 os.ftruncate(descriptor, 0)
@@ -61,7 +61,7 @@ class JournalHeads:
         """Return what the journal lacks of what the heads remember; None if it lacks nothing."""
         for head in sorted({head for path in self.paths for head in _read_file(path)}, key=lambda head: head.seq):
             if database is None:
-                return ChainBreak(1, f"is gone: the journal had {head.seq} records and was removed")
+                return ChainBreak(1, f"is gone: the journal had {head.seq} records and was removed or emptied")
             if not _contains(database, head):
                 return ChainBreak(head.seq, "was the last one, and is gone: the end was taken off, or everything")
         return None

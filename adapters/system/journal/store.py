@@ -190,7 +190,7 @@ class SqliteJournal:
         """Verify that the chain holds and that every session's state is what its records say; reads everything."""
         found = self._read(
             lambda database: (reader.verify(database), self.heads.find_loss(database)),
-            (VerificationResult(0, 0, 0), None if self.file.exists() else self.heads.find_loss(None)),
+            (VerificationResult(0, 0, 0), self.heads.find_loss(None)),
         )
         result, loss = found
         return replace(result, chain_break=loss) if loss and result.chain_break is None else result
@@ -265,7 +265,6 @@ class SqliteJournal:
             now = self._clock.now()
             name = self.file.set_aside(seen, now.strftime("%Y%m%dT%H%M%SZ"))
             if name:
-                self.heads.reset()
                 transaction = self._begin_on_file()
                 fields = {"file": name, "problem": str(error)}
                 transaction.append(Record(format_timestamp(now), SET_ASIDE_EVENT, event_fields=fields))

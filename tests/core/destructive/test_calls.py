@@ -7,7 +7,7 @@ from policy_play import ROOT, said_by, shell, starting
 
 from upbeat.core.contract.effect import Deny, RequestApproval
 from upbeat.core.destructive import ShellLocation, find_hazards
-from upbeat.core.destructive.calls import is_only_shown, pattern_rows
+from upbeat.core.destructive.calls import is_only_shown, pattern_rows, worst_arguments
 from upbeat.core.destructive.detectors import HAZARD_DETECTORS
 from upbeat.core.destructive.triggers import has_trigger
 from upbeat.core.policies.block_destructive_commands import POLICY
@@ -72,3 +72,14 @@ def test_only_shown() -> None:
     assert is_only_shown(("kubectl", "delete", "ns", "a", "--dry-run=client"))
     assert not is_only_shown(("kubectl", "delete", "ns", "a", "--dry-run=none"))
     assert not is_only_shown(("psql", "-h", "db", "-c", "drop table a"))
+
+
+def test_what_may_follow_the_words_of_a_rule() -> None:
+    """A row's words follow the program, its first words and its options, and no other subcommand."""
+    assert ("destroy",) in set(worst_arguments(("zfs",)))
+    assert worst_after(("aws", "--profile", "a", "s3"))
+    assert not worst_after(("aws", "help"))
+
+
+def worst_after(prefix: tuple[str, ...]) -> set[tuple[str, ...]]:
+    return {words for words in worst_arguments(prefix) if words}

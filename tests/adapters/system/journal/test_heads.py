@@ -65,6 +65,31 @@ def test_a_cut_end(tmp_path: Path, sql: str, later: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize("later", [0, 1, 9])
+@pytest.mark.parametrize("keeps_log", [True, False])
+def test_an_emptied_file(tmp_path: Path, later: int, *, keeps_log: bool) -> None:
+    """A journal of no bytes is missed, with or without its write-ahead log."""
+    append(tmp_path, 5)
+    for path in (tmp_path / "state" / "upbeat").glob("journal.db*"):
+        if path.name == "journal.db":
+            path.write_bytes(b"")
+        elif not keeps_log:
+            path.unlink()
+    append(tmp_path, later, 5)
+
+    assert "is gone" in problem(tmp_path)
+
+
+@pytest.mark.parametrize("later", [1, 9])
+def test_a_journal_without_its_tables(tmp_path: Path, later: int) -> None:
+    """What was damaged and therefore set aside is missed."""
+    append(tmp_path, 5)
+    change(tmp_path, "DROP TABLE records")
+    append(tmp_path, later, 5)
+
+    assert "is gone" in problem(tmp_path)
+
+
+@pytest.mark.parametrize("later", [0, 1, 9])
 def test_a_removed_file(tmp_path: Path, later: int) -> None:
     """A journal that was removed is missed, even with the head beside it."""
     append(tmp_path, 5)
