@@ -117,6 +117,8 @@ def _git_lines(words: Words) -> Iterator[NestedLine]:
     for flag, value in pairwise(words[1:]):
         if flag == "-c" and "=!" in value:
             yield NestedLine(value.partition("=!")[2])
+        elif flag == "-c" and value.startswith("alias."):
+            yield NestedLine(f"git {value.partition('=')[2]}")
         elif flag in ("--exec", "-x", "--tree-filter", "--index-filter", "--extcmd"):
             yield NestedLine(value)
     for option in words[1:]:

@@ -74,6 +74,14 @@ def _cat(words: Sequence[str], stdin: str | None) -> str | None:
     return stdin if all(word == "-" or word.startswith("-") for word in words) else None
 
 
+def _tee(_words: Sequence[str], stdin: str | None) -> str | None:
+    return stdin
+
+
+def _printenv(words: Sequence[str], _stdin: str | None) -> str | None:
+    return f"${words[0]}" if len(words) == 1 and words[0].isidentifier() else None
+
+
 def _base64(words: Sequence[str], stdin: str | None) -> str | None:
     if stdin is None or not {"-d", "-D", "--decode", "-di"} & set(words):
         return None
@@ -143,6 +151,8 @@ _PROGRAMS: Mapping[str, Callable[[Sequence[str], str | None], str | None]] = {
     "echo": _echo,
     "printf": _printf,
     "cat": _cat,
+    "tee": _tee,
+    "printenv": _printenv,
     "base64": _base64,
     "openssl": _openssl,
     "sed": _sed,

@@ -225,6 +225,7 @@ _RUNNERS: Mapping[str, Callable[[tuple[str, ...]], NestedCommands | None]] = {
     "runuser": _runs_script_option("-c", "--command"),
     "watch": _runs_joined_text("-n --interval"),
     "parallel": _parallel_script,
+    "hyperfine": lambda words: NestedCommands(script="\n".join(word for word in words[1:] if " " in word)),
     "flock": _runs_after_options("-w --timeout -E", 1),
     "setsid": _runs_after_options(""),
     "builtin": _runs_after_options(""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from upbeat.core.destructive import ShellLocation, find_hazards
 from upbeat.core.destructive.nested import find_nested_lines, recipe_lines
 from upbeat.core.shell import SimpleCommand
 
@@ -39,3 +40,19 @@ def test_containers() -> None:
 def test_recipes() -> None:
     """Recipes of a Makefile are lines in the notation of the shell."""
     assert ["rm -rf ${HOME} $x"] == recipe_lines("all:\n\t@rm -rf $(HOME) $$x\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo rm -rf ~ | tee /tmp/run.sh | sh",
+        "rm -rf $(printenv HOME)",
+        'rm -rf "$(printenv HOME)"',
+        "git -c alias.z='push --force origin main' z",
+        "hyperfine 'rm -rf ~'",
+        "hyperfine -w 3 'make' 'rm -rf ~'",
+    ],
+)
+def test_what_another_program_passes_on(line: str) -> None:
+    """What tee passes on, printenv prints, an alias of one call means and hyperfine measures is followed."""
+    assert find_hazards(line, ShellLocation("/work/project", "/work/project"))
