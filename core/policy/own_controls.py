@@ -56,6 +56,7 @@ _INTERNALS = re.compile(r"\bupbeat\.adapters\.(?:cli|hook_entry|install|wiring|m
 _PYTHON_FILE = re.compile(r"(?:^|/)(?:shim\.py|__main__\.py)$")
 _INSTALLERS = frozenset({"pip", "pipx", "uv", "brew", "conda"})
 _LAST_WORDS = frozenset({"uninstall", "remove", "rm"})
+_DOWNLOAD_OPTIONS = frozenset({"--output-dir", "-P", "--directory-prefix"})
 _FINDERS = frozenset({"find", "fd", "fdfind", "xargs", "parallel"})
 _SCRIPT_RUN = re.compile(r"(?:^|[\s;&|(])((?:\.{0,2}|~|\$\w+)?/[^\s;&|<>()'\"]+)")
 
@@ -188,7 +189,8 @@ def _request_in(command: SimpleCommand) -> str:
     shown = " ".join(command.words)[:60]
     if program in ("pkill", "killall", "skill") and has_own_name:
         return shown
-    if has_own_name and program in _INSTALLERS and not _LAST_WORDS.isdisjoint(words):
+    installs = not _INSTALLERS.isdisjoint((program, *command.wrappers, *words))  # also python -m pip, uv tool
+    if has_own_name and installs and not _LAST_WORDS.isdisjoint(command.words):
         return shown
     if program in _CLIENT_PROGRAMS and words[:1] and words[0] in _CLIENT_AREAS:
         return shown if not _CLIENT_READS.intersection(words[1:]) and len(words) > 1 else ""
@@ -212,6 +214,11 @@ def _written_words(command: SimpleCommand) -> Iterator[str]:
     elif program == "git":
         if command.words[1:2] and command.words[1] in ("checkout", "restore", "rm", "mv", "clean", "apply", "stash"):
             yield from arguments
+    elif program in ("curl", "wget"):
+        folders = [after for word, after in pairwise(command.words) if word in _DOWNLOAD_OPTIONS]
+        folders += [word.partition("=")[2] for word in command.words if word.partition("=")[0] in _DOWNLOAD_OPTIONS]
+        yield from arguments
+        yield from (path for folder in folders for path in _in_folder(folder, arguments))
     elif program in _COPIERS or program in ("mv", "ln"):
         yield from _copied_files(command.words, arguments, counts_sources=program not in _COPIERS)
     elif not _only_finds(command):
@@ -225,9 +232,14 @@ def _copied_files(words: Sequence[str], arguments: Sequence[str], *, counts_sour
     sources = [word for word in arguments if word != target] if target else arguments[:-1]
     target = target or (arguments[-1] if arguments else "")
     yield target
-    yield from (f"{target}/{source.rstrip('/').rpartition('/')[2]}" for source in sources)
+    yield from _in_folder(target, sources)
     if counts_sources:
         yield from sources
+
+
+def _in_folder(folder: str, sources: Iterable[str]) -> Iterator[str]:
+    """Yield the paths in ``folder`` that ``sources`` (paths, ``host:path``, addresses) get there."""
+    yield from (f"{folder}/{re.split('[/:]', source.rstrip('/'))[-1]}" for source in sources)
 
 
 def _only_finds(command: SimpleCommand) -> bool:
