@@ -69,7 +69,7 @@ def _run_words(words: list[str]) -> int:
 
 
 _GUARDED = frozenset(
-    {"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config", "off", "on", "data"}
+    {"trust", "install", "uninstall", "log", "rules", "tools", "workflow", "config", "off", "on", "data", "learned"}
 )
 """Commands of which some loosen what supervises an agent. Hooks are judged where they arrive."""
 

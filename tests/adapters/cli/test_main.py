@@ -247,6 +247,7 @@ def test_a_working_directory_that_is_gone(
         "rules add x --text y",
         "rules remove x",
         "tools approve server",
+        "learned clear",
         "workflow stop",
         "workflow continue",
         "workflow resume codex --force",
