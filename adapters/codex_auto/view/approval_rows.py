@@ -64,6 +64,8 @@ class ApprovalRows:
             yield from self._exact(value, Style.PLAIN, DEFAULT_MARKS)
 
     def _lasting(self, request: ApprovalRequest) -> Iterator[StyledRow]:
+        if any(name == "grantRoot" and value != "null" for name, value in request.details):
+            yield from self._own_text(self._texts["approval_granted_root"], Style.RED)
         if ApprovalDecision.ACCEPT_SESSION in request.choices:
             yield from self._own_text(self._texts.group("session_rules")[request.kind.value], Style.DIM)
         if ApprovalDecision.ACCEPT_RULE in request.choices:

@@ -142,6 +142,17 @@ def test_no_yes_to_an_unclear_change(change: FileDiff) -> None:
     assert ask_codex("item/fileChange/requestApproval", {}, (change,)).request.problem
 
 
+def test_a_root_that_a_yes_grants_is_said() -> None:
+    """Either yes to changes with ``grantRoot`` lasts for the session, so the screen says so."""
+    shown, plain = (
+        " ".join(display(ask_codex("item/fileChange/requestApproval", {"itemId": "i", "grantRoot": root}), 200))
+        for root in ("/", None)
+    )
+
+    assert "either yes also lets Codex write anything below grantRoot" in shown
+    assert "either yes" not in plain
+
+
 @given(st.dictionaries(st.sampled_from(["grantRoot", "additionalPermissions", "kindOfNew", "environmentId"]), JSON))
 def test_every_field_is_displayed(fields: dict[str, Any]) -> None:
     """Whatever a request says beside what names it is displayed by name, also what only a newer Codex says."""
