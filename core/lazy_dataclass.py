@@ -209,7 +209,9 @@ class _Standard:
             declared: Any = {"default": default, "default_factory": factory, "repr": part.repr, "compare": part.compare}
             members.append((part.name, part.type, dataclasses.field(**declared)))
         twin = dataclasses.make_dataclass(owner.__name__, members, frozen=owner.__lazy_frozen__)
-        return inspect.signature(twin) if self._name == "__signature__" else vars(twin)[self._name]
+        for name in _STANDARD:  # made once: a class is asked for them at every replacement
+            setattr(owner, name, inspect.signature(twin) if name == "__signature__" else vars(twin)[name])
+        return getattr(owner, self._name)
 
 
 _STANDARD = {name: _Standard(name) for name in ("__dataclass_fields__", "__dataclass_params__", "__signature__")}

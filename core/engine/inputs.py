@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT
 from upbeat.core.engine.evaluate import EventContext, loop_limits
 from upbeat.core.engine.observe_run import observe_run
 from upbeat.core.engine.ports import Transaction
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.prompt.analysis import Intent
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.workflow.decide.features import find_new_feature

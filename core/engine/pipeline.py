@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
@@ -27,6 +27,7 @@ from upbeat.core.contract.timestamp import format_timestamp
 from upbeat.core.engine import ports
 from upbeat.core.engine.path_choice import choose_findings
 from upbeat.core.engine.runtime import Runtime, TurnRequest
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.prompt.follow_up import add_subject

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.effect import (
     EMPTY_DECISION,
@@ -19,6 +17,7 @@ from upbeat.core.contract.report import TurnReport
 from upbeat.core.engine.evaluate import CONFIG_MISTAKES, EventContext
 from upbeat.core.engine.pipeline import prepare_turn
 from upbeat.core.engine.runtime import NO_CAP, TurnRequest
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.text import sanitize_inline
 from upbeat.core.sanitize.truncate import TextLimit

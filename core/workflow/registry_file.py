@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, format_value
 from upbeat.core.workflow.registry import Agent, Registry, Stage, StageGroups, Workflow
 from upbeat.core.workflow.state import StepVerdict

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.workflow.decision import WorkflowInputs
 from upbeat.core.workflow.state import StepVerdict, SubtaskResult, WorkflowRun, WorkflowStep
 from upbeat.core.workflow.tasks import TasksFile, files_overlap, open_dependencies

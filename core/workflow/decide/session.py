@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from upbeat.core.contract.effect import InjectContext, NotifyUser
 from upbeat.core.contract.event import (
     AnswerLost,
@@ -20,6 +18,7 @@ from upbeat.core.contract.event import (
     WorkflowCommanded,
 )
 from upbeat.core.dialogue.stops import asks_to_continue
+from upbeat.core.lazy_dataclass import replace
 from upbeat.core.workflow.decide.command import (
     Verb,
     WorkflowCommand,
