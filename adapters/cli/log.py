@@ -72,7 +72,8 @@ def run(arguments: Sequence[str]) -> int:
         entries = journal.records(options.session, last=options.last)
         document, code = show.log_document(entries), 0
         if entries and not options.json:
-            print_lines(log_lines(entries, screen), environment)
+            total = 0 if options.session else journal.health().records
+            print_lines(log_lines(entries, screen, total), environment)
             return code
         lines = []
         if not entries:

@@ -56,9 +56,11 @@ def _run_words(words: list[str]) -> int:
     match words:
         case ["help", command, *rest] if command in COMMANDS:
             return _dispatch(command, [*rest, "--help"])
-        case [] | ["-h" | "--help" | "help"]:
+        case [] | ["-h" | "--help" | "help"] | ["help", "help", *_]:
             print(usage_text())
             return 0 if words else 2
+        case ["help", unknown, *_]:
+            return _report_unknown(unknown)
         case ["-V" | "--version" | "version", *_]:
             print(f"upbeat {__version__}")
             return 0

@@ -29,6 +29,7 @@ from upbeat.core.contract.event import ClientName, EventSource, WorkflowCommande
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import RequestError
 from upbeat.core.journal.record import StoredSession
+from upbeat.core.settings import Activation
 from upbeat.core.workflow.decide.command import resolve_workflow_name
 
 
@@ -36,6 +37,8 @@ def start_command(options: argparse.Namespace) -> int:
     registry = load_workflows(project_root(options.repo), read_environment()).registry
     if not resolve_workflow_name(options.name, registry.workflows):
         return print_unknown_workflow(options.name, registry)
+    if not "".join(options.goal).strip():
+        raise RequestError(f"what should {options.name} achieve? upbeat workflow start {options.name} GOAL")
     verb = "start-if-idle" if calling_client(read_environment()) else "start"
     return _send_command(options, verb, options.name, " ".join(options.goal))
 
@@ -44,8 +47,7 @@ def stop_command(options: argparse.Namespace) -> int:
     """Stop the named session's workflow; without a name, every workflow that runs here."""
     if options.session:
         return _send_command(options, "stop")
-    application = build_application()
-    root = project_root(options.repo)
+    application, root = _open_application(options)
     running = [session for session in _sessions(application, root) if _is_open(session)]
     if not running:
         return _send_command(options, "stop")
@@ -61,7 +63,7 @@ def continue_command(options: argparse.Namespace) -> int:
 def resume_command(options: argparse.Namespace) -> int:
     """Hand the run to the other client and start that client; ask first if the session has not ended."""
     client = CLIENT_BY_CLI_NAME[options.client]
-    application, root = build_application(), project_root(options.repo)
+    application, root = _open_application(options)
     session = _session(application, root, options.session, is_new=False)
     if not options.force and session.state.run and not session.state.has_ended and not _confirm_handover(session):
         return 1
@@ -86,9 +88,20 @@ def _confirm_handover(session: StoredSession) -> bool:
     return False
 
 
+def _open_application(options: argparse.Namespace) -> tuple[Application, str]:
+    """Return the application and the repository. Raises RequestError where upbeat is off, which does nothing."""
+    application, root = build_application(), project_root(options.repo)
+    settings = application.runtime.context_resolver.resolve(
+        EventSource(ClientName.CLI, root), None, is_plan=False
+    ).settings
+    if settings.enabled is Activation.OFF:
+        origin = settings.origins.get("enabled", "the settings")
+        raise RequestError(f"switched off in {root} ({origin}), so nothing was done; switch it on first (upbeat on)")
+    return application, root
+
+
 def _send_command(options: argparse.Namespace, verb: str, argument: str = "", goal: str = "") -> int:
-    application = build_application()
-    root = project_root(options.repo)
+    application, root = _open_application(options)
     session = _session(application, root, options.session, is_new=verb.startswith("start"))
     return _execute(application, WorkflowCommanded(_source(session, root), verb, argument, goal))
 

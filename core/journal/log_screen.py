@@ -36,8 +36,11 @@ _FAULTS = frozenset(
 _VERDICT_MARKS = {"pass": layout.GOOD, "unclear": layout.ATTENTION, "": layout.QUIET}
 
 
-def log_lines(entries: Sequence[JournalEntry], screen: Screen) -> Iterator[Line]:
-    """Yield the screen of ``upbeat log``: a summary, the lines below their sessions, and how to learn more."""
+def log_lines(entries: Sequence[JournalEntry], screen: Screen, total: int = 0) -> Iterator[Line]:
+    """Yield the screen of ``upbeat log``: a summary, the lines below their sessions, and how to learn more.
+
+    ``entries`` are the last ones of ``total``, which the summary says if there are more.
+    """
     done = [{text_of(effect, "kind") for effect in mappings_of(entry.body, "effects")} for entry in entries]
     texts = load_messages("screens", screen.language)
     summary = texts["log_head"].format(
@@ -48,6 +51,8 @@ def log_lines(entries: Sequence[JournalEntry], screen: Screen) -> Iterator[Line]
         blocked=sum("deny" in kinds for kinds in done),
     )
     yield from layout.headline(summary, screen)
+    if total > len(entries):
+        yield from layout.paragraph(texts["log_cut"].format(count=len(entries), total=total), screen)
     yield from entry_lines(entries, screen)
     yield Line("")
     yield from layout.paragraph(texts["log_hint"], screen)

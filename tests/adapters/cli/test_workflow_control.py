@@ -130,3 +130,24 @@ def test_a_session_that_has_ended_is_handed_over(here: Here, repo: Path, home: P
     done = here(*HAND_OVER, cwd=repo, home=home)
 
     assert (0, True) == (done.code, done.stdout.startswith(b"upbeat: workflow single waits for the next"))
+
+
+@pytest.mark.parametrize(
+    "words", [["stop"], ["continue"], ["start", "quick", "a goal"], ["resume", "--client", "codex"]]
+)
+def test_where_upbeat_is_off_nothing_is_done(here: Here, repo: Path, home: Path, words: list[str]) -> None:
+    """A command that could do nothing says so, and how to switch upbeat on."""
+    assert 0 == here("off", cwd=repo, home=home).code
+    done = here("workflow", *words, cwd=repo, home=home)
+
+    assert (1, b"") == (done.code, done.stdout)
+    assert done.stderr.startswith("upbeat: switched off in ")
+    assert "so nothing was done; switch it on first (upbeat on)" in done.stderr
+    assert {"s-1": RunStatus.RUNNING, "s-10": RunStatus.RUNNING} == statuses(home)
+
+
+def test_a_start_without_a_goal(here: Here, repo: Path, home: Path) -> None:
+    """A workflow needs a goal, which every delegated prompt carries."""
+    done = here("workflow", "start", "quick", cwd=repo, home=home)
+
+    assert (1, "upbeat: what should quick achieve? upbeat workflow start quick GOAL\n") == (done.code, done.stderr)

@@ -96,3 +96,11 @@ def test_no_line_is_wider_than_the_screen(body: dict[str, Any], prompt: Any) -> 
     for columns in (40, 80):
         lines = list(entry_lines(entries, Screen("en", columns, NOW)))
         assert [] == [line for line in lines if wcswidth(line.text) > columns or "\n" in line.text]
+
+
+def test_a_part_says_that_it_is_one() -> None:
+    """The figures above a part of the records are those of the part, and the screen says so."""
+    text, whole = (to_text(log_lines(ENTRIES, Screen("en", 80, NOW), total)) for total in (99, len(ENTRIES)))
+
+    assert f"These are the last {len(ENTRIES)} of 99 records; --last N shows more." in text
+    assert "These are the last" not in whole
