@@ -2,7 +2,7 @@
 
 For each source: how often it injected context, how many characters, what was left out and why, and how often the agent
 opened or edited an injected file within the next two prompts. With `inject.holdout_percent` set, the same numbers for
-the held-out prompts, with confidence intervals. [How to read it](measuring.md).
+the held-out prompts, with confidence intervals. How to read it: docs/measuring.md.
 """
 
 from __future__ import annotations

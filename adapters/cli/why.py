@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, parse_count, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def add_entry_options(parser: OptionParser) -> None:
     """Add the options that say which record is meant, and ``--json``."""
-    parser.add_argument("record", type=int, nargs="?", metavar="RECORD", help="its number in `upbeat log`")
+    parser.add_argument("record", type=parse_count, nargs="?", metavar="RECORD", help="its number in `upbeat log`")
     parser.add_argument(
         "--session", default="", metavar="ID", help="the latest one of this session; the start of its ID will do"
     )

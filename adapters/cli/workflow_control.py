@@ -103,6 +103,9 @@ def _open_application(options: argparse.Namespace) -> tuple[Application, str]:
 def _send_command(options: argparse.Namespace, verb: str, argument: str = "", goal: str = "") -> int:
     application, root = _open_application(options)
     session = _session(application, root, options.session, is_new=verb.startswith("start"))
+    if verb == "start" and _is_open(session) and (run := session.state.run):
+        passed = f"{len(run.passed_steps)} of {len(run.steps)} steps passed"
+        print(f"upbeat: replaces the workflow {run.workflow} of this session ({passed})", file=sys.stderr)
     return _execute(application, WorkflowCommanded(_source(session, root), verb, argument, goal))
 
 

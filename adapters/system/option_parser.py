@@ -52,4 +52,7 @@ class OptionParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print ``message`` and the usage on stderr, and exit with 2."""
+        if message == "the following arguments are required: COMMAND":
+            names = [name for action in self._actions for name in action.choices or () if not action.option_strings]
+            message = f"which command? (choices: {', '.join(names)})"
         self.exit(2, f"{self.prog}: {message}\n{self.format_usage()}")

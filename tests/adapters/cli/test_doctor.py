@@ -70,7 +70,7 @@ def test_chinese(here: Here, tmp_path: Path) -> None:
     """People get their language."""
     done = here("doctor", cwd=tmp_path, COLUMNS="500", PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
 
-    assert done.stdout.decode().startswith("PATH 上没有安装了 upbeat 的客户端")
+    assert done.stdout.decode().startswith("PATH 上的客户端都没有安装 upbeat")
 
 
 def test_a_wrong_argument(here: Here, tmp_path: Path) -> None:

@@ -151,3 +151,13 @@ def test_a_start_without_a_goal(here: Here, repo: Path, home: Path) -> None:
     done = here("workflow", "start", "quick", cwd=repo, home=home)
 
     assert (1, "upbeat: what should quick achieve? upbeat workflow start quick GOAL\n") == (done.code, done.stderr)
+
+
+def test_a_start_says_what_it_replaces(here: Here, repo: Path, home: Path) -> None:
+    """A session has one workflow: a start in its user's own shell names the one that it replaces."""
+    done = here("workflow", "start", "quick", "another", "goal", "--session", "s-10", cwd=repo, home=home)
+
+    assert (0, "upbeat: replaces the workflow single of this session (0 of 1 steps passed)\n") == (
+        done.code,
+        done.stderr,
+    )
