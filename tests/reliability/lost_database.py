@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -133,6 +134,9 @@ class LaterClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self._later
+
+    def monotonic(self) -> float:
+        return time.monotonic()
 
 
 def _is_broken(verified: VerificationResult) -> bool:

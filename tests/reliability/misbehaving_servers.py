@@ -94,7 +94,7 @@ def _turn(application: Application, cwd: str, bare: BareWait) -> dict[str, Any]:
     tools = dict(line.split(": ", 1) for line in turn.get("inputs", {}).get("tools", []))
     return {
         "tools": {name: _status_and_ms(text) for name, text in tools.items() if "." in name},
-        "because": turn.get("reason", ""),
+        "because": "; ".join(turn.get("inputs", {}).get("limits", [])),
         "served": "served" in json.dumps(output),
         "bare": bare.late(started, ended),
     }
