@@ -8,6 +8,7 @@ Codex's trust covers every file of it.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
@@ -41,7 +42,14 @@ HOOK_POINT_BY_EVENT = {
 }
 """Event of any client -> the hook point that is inactive if its hooks do not fire."""
 
-PYTHON = sys.executable
+
+def _find_python() -> str:
+    """Return this Python under the name that does not depend on who started it: Codex trusts hooks by their text."""
+    python = os.path.join(os.path.dirname(sys.executable), "python")
+    return python if os.path.exists(python) and os.path.samefile(python, sys.executable) else sys.executable
+
+
+PYTHON = _find_python()
 SERVER_ARGUMENTS = ("-I", "-m", "upbeat", "mcp", "--client")
 """Arguments of ``PYTHON`` that start the MCP server, before the client's name."""
 SHIM = Path(__file__).resolve().parents[1] / "hook_entry" / "shim.py"

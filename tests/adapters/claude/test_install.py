@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import sys
 from typing import Any, get_args
 
 import pytest
 
 from upbeat.adapters.claude.install import in_place_files, plugin_layout
-from upbeat.adapters.install.plugin import HOOK_POINT_BY_EVENT, Route
+from upbeat.adapters.install.plugin import HOOK_POINT_BY_EVENT, PYTHON, Route
 from upbeat.core.doctor.findings import HookPoint
 
 OLDEST_EVENTS = {
@@ -93,3 +95,9 @@ def test_the_plugin_in_a_checkout_has_the_same_hooks() -> None:
     for hooks in (in_place, installed):
         del hooks["SessionStart"], hooks["SessionEnd"]
     assert in_place == installed
+
+
+def test_the_name_of_python_is_the_same_whoever_starts_it() -> None:
+    """Codex trusts hooks by their text, so a launcher that starts ``python3`` must not change them."""
+    assert os.path.samefile(PYTHON, sys.executable)
+    assert "python" == os.path.basename(PYTHON)
