@@ -22,7 +22,6 @@ TEXT_PROGRAMS, _PROGRAMS = word_set(_TABLE["text"]), word_set(_TABLE["programs"]
 ELSEWHERE_PROGRAMS, _POWER_PROGRAMS = word_set(_TABLE["elsewhere"]), word_set(_TABLE["power"])
 _LINE_OPTIONS, _LINE_VARIABLES = word_set(_TABLE["line_options"]), word_set(_TABLE["line_variables"])
 _CONTAINER_PROGRAMS = frozenset({"docker", "podman", "nerdctl", "docker-compose", "podman-compose"})
-_GIT_RUNS = ("bisect", "rebase", "submodule", "filter-branch", "config", "worktree", "difftool", "mergetool")
 _SCHEDULE = re.compile(r"^\s*(?:@\w+|(?:[\d*/,-]+\s+){5})\s*(.+)$", re.MULTILINE)
 _SED_EXECUTION = re.compile(r"(?:^|;)\s*(?:\d+|\$)?e\s+(\S.*)")
 _RECIPE = re.compile(r"^\t[@+-]*(.+)$", re.MULTILINE)
